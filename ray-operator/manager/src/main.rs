@@ -1,0 +1,3 @@
+//! The ray-operator binary.
+
+fn main() {}
