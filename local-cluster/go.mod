@@ -1,0 +1,3 @@
+module localcluster
+
+go 1.26
