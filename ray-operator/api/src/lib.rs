@@ -2,6 +2,8 @@
 //!
 //! Everything here is plain data and pure functions; nothing talks to a cluster, reads a clock or draws random numbers.
 
+pub mod conditions;
+pub mod crd;
 pub mod raycluster;
 
 mod de;
