@@ -1,0 +1,100 @@
+//! Conditions about writes that failed: `ReplicaFailure` for pods, `ReconcileFailure` for everything else.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use ray_api::conditions::{RECONCILE_FAILURE, REPLICA_FAILURE};
+
+use super::conditions::{remove, set};
+use crate::plan::{Action, Decision, Outcome, Step, Write, WriteError};
+
+/// The writes of a pass, each with what became of it.
+#[derive(Debug, Clone, Default)]
+pub struct Attempt<'a> {
+    /// Writes and outcomes.
+    pub results: Vec<(&'a Write, &'a Outcome)>,
+}
+
+impl<'a> Attempt<'a> {
+    /// The writes that failed.
+    pub fn failures(&self) -> impl Iterator<Item = (&'a Write, &'a WriteError)> + '_ {
+        self.results.iter().filter_map(|(write, outcome)| match outcome {
+            Outcome::Failed(error) => Some((*write, error)),
+            Outcome::Done | Outcome::AlreadySo | Outcome::Skipped => None,
+        })
+    }
+
+    /// Whether anything failed.
+    #[must_use]
+    pub fn has_failures(&self) -> bool {
+        self.failures().next().is_some()
+    }
+
+    /// Steps that failed → the first error of each.
+    #[must_use]
+    pub fn failed_steps(&self) -> BTreeMap<&'a Step, (&'a Write, &'a WriteError)> {
+        let mut steps = BTreeMap::new();
+        for (write, error) in self.failures() {
+            steps.entry(&write.step).or_insert((write, error));
+        }
+        steps
+    }
+}
+
+/// Sets or removes the two conditions. A step that waits for its next attempt keeps what was said about it.
+pub(super) fn report(conditions: &mut Vec<Condition>, attempt: &Attempt<'_>, decision: &Decision, now: Timestamp) {
+    let failed = attempt.failed_steps();
+    let waits = |step: &Step| {
+        decision.held.iter().any(|(held, _)| held == step)
+            || decision.groups.iter().any(|group| is_group(step, &group.name) && group.waits_until.is_some())
+            || (*step == Step::Head && decision.head.waits_until.is_some())
+    };
+    for (kind, about_pods) in [(REPLICA_FAILURE, true), (RECONCILE_FAILURE, false)] {
+        let mine: Vec<_> = failed.iter().filter(|(step, _)| is_about_pods(step) == about_pods).collect();
+        if let Some((_, (first, _))) = mine.first() {
+            let texts: Vec<String> = mine
+                .iter()
+                .map(|(step, (write, error))| format!("{step}: {} {}: {}", verb(write), write.action.name(), error.message))
+                .collect();
+            set(conditions, kind, "True", reason(first), &texts.join("\n"), now);
+            continue;
+        }
+        let steps = [Step::Head, Step::HeadService, Step::HeadlessService];
+        let of_groups = decision.groups.iter().map(|group| group.waits_until.is_some());
+        let waiting = steps.iter().any(|step| is_about_pods(step) == about_pods && waits(step))
+            || (about_pods && (of_groups.into_iter().any(|waits| waits) || !decision.held.is_empty()));
+        if !waiting {
+            remove(conditions, kind);
+        }
+    }
+}
+
+fn is_group(step: &Step, name: &str) -> bool {
+    matches!(step, Step::Group(group) if group.as_str() == name)
+}
+
+fn is_about_pods(step: &Step) -> bool {
+    match step {
+        Step::Head | Step::Group(_) | Step::RemovedGroup(_) => true,
+        Step::HeadService | Step::HeadlessService => false,
+    }
+}
+
+fn verb(write: &Write) -> &'static str {
+    match write.action {
+        Action::CreatePod { .. } | Action::CreateService { .. } => "cannot create",
+        Action::DeletePod { .. } => "cannot delete",
+    }
+}
+
+/// KubeRay's reasons.
+fn reason(write: &Write) -> &'static str {
+    match (&write.step, &write.action) {
+        (Step::Head, Action::DeletePod { .. }) => "FailedDeleteHeadPod",
+        (Step::Head, _) => "FailedCreateHeadPod",
+        (Step::Group(_) | Step::RemovedGroup(_), Action::DeletePod { .. }) => "FailedDeleteWorkerPod",
+        (Step::Group(_) | Step::RemovedGroup(_), _) => "FailedCreateWorkerPod",
+        (Step::HeadService | Step::HeadlessService, _) => "FailedToCreateService",
+    }
+}

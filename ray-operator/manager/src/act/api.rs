@@ -1,0 +1,228 @@
+//! Single writes, each with a deadline, the whole process never more than so many at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::core::params::{DeleteParams, GetParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::core::{Request, Status};
+use kube::{Client, Error};
+use ray_core::plan::{WriteError, WriteErrorKind};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use crate::cache::version;
+use crate::metrics::Metrics;
+
+/// Who wrote it, in managed fields.
+const FIELD_MANAGER: &str = "ray-operator";
+/// How long one request may take, waiting for its turn not counted.
+const DEADLINE: Duration = Duration::from_secs(15);
+
+/// Writes to the API server.
+#[derive(Clone)]
+pub struct WriteApi {
+    client: Client,
+    turns: Arc<Semaphore>,
+    metrics: Metrics,
+}
+
+impl std::fmt::Debug for WriteApi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteApi").finish_non_exhaustive()
+    }
+}
+
+/// What became of a write; UID and resourceVersion of the object where they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Done by this call.
+    Done(Option<(String, u64)>),
+    /// It was so already.
+    AlreadySo(Option<(String, u64)>),
+    /// Failed.
+    Failed(WriteError),
+}
+
+/// Of an answer nothing else is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Slim {
+    metadata: SlimMeta,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SlimMeta {
+    uid: String,
+    resource_version: String,
+    owner_references: Vec<SlimOwner>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SlimOwner {
+    uid: String,
+    controller: bool,
+}
+
+impl SlimMeta {
+    fn known(&self) -> (String, u64) {
+        (self.uid.clone(), version(&self.resource_version))
+    }
+}
+
+impl WriteApi {
+    /// Writes through `client`, at most `concurrency` at a time.
+    #[must_use]
+    pub fn new(client: Client, concurrency: usize, metrics: Metrics) -> Self {
+        Self { client, turns: Arc::new(Semaphore::new(concurrency)), metrics }
+    }
+
+    /// Creates an object of the core API. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
+    pub async fn create<T: Serialize>(
+        &self,
+        namespace: &str,
+        plural: &'static str,
+        name: &str,
+        object: &T,
+        owner_uid: &str,
+    ) -> Answer {
+        let kind = if plural == "pods" { "Pod" } else { "Service" };
+        let body = match serde_json::to_vec(object) {
+            Ok(body) => body,
+            Err(error) => return self.failed("create", kind, WriteErrorKind::Refused, error.to_string()),
+        };
+        let post = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+        let path = format!("/api/v1/namespaces/{namespace}/{plural}");
+        match self.send::<Slim>(Request::new(&path).create(&post, body)).await {
+            Ok(created) => self.counted("create", kind, Answer::Done(Some(created.metadata.known()))),
+            Err(Failure::Api(status)) if status.reason == "AlreadyExists" => {
+                self.whose(&path, name, owner_uid, kind, &status).await
+            }
+            Err(failure) => self.failure("create", kind, failure),
+        }
+    }
+
+    /// Whether the object that is in the way is our own.
+    async fn whose(&self, path: &str, name: &str, owner_uid: &str, kind: &'static str, status: &Status) -> Answer {
+        match self.send::<Slim>(Request::new(path).get(name, &GetParams::default())).await {
+            Ok(existing) => {
+                let owners = &existing.metadata.owner_references;
+                if owners.iter().any(|owner| owner.controller && owner.uid == owner_uid) {
+                    return self.counted("create", kind, Answer::AlreadySo(Some(existing.metadata.known())));
+                }
+                let text = format!("{}; it does not belong to this RayCluster", status.message);
+                self.failed("create", kind, WriteErrorKind::NameTaken, text)
+            }
+            Err(_) => self.failed("create", kind, WriteErrorKind::Unknown, status.message.clone()),
+        }
+    }
+
+    /// Deletes the pod of that UID, and no other that has its name by now.
+    pub async fn delete_pod(&self, namespace: &str, name: &str, uid: &str) -> Answer {
+        let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+        let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+        let path = format!("/api/v1/namespaces/{namespace}/pods");
+        match self.send::<serde::de::IgnoredAny>(Request::new(&path).delete(name, &params)).await {
+            Ok(_) => self.counted("delete", "Pod", Answer::Done(None)),
+            // Gone, or its name has a new bearer: either way the pod that was to go is gone.
+            Err(Failure::Api(status)) if status.code == 404 || status.code == 409 => {
+                self.counted("delete", "Pod", Answer::AlreadySo(None))
+            }
+            Err(failure) => self.failure("delete", "Pod", failure),
+        }
+    }
+
+    /// Merge-patches the status of a RayCluster; returns the object that came of it.
+    ///
+    /// # Errors
+    ///
+    /// What the API server or the transport said.
+    pub async fn patch_status(&self, namespace: &str, name: &str, patch: &Value) -> Result<Value, WriteError> {
+        let path = format!("/apis/ray.io/v1/namespaces/{namespace}/rayclusters");
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let request = Request::new(&path).patch_subresource("status", name, &params, &Patch::Merge(patch));
+        match self.send::<Value>(request).await {
+            Ok(object) => {
+                self.metrics.count_write("patch", "RayCluster", "done");
+                Ok(object)
+            }
+            Err(failure) => match self.failure("patch", "RayCluster", failure) {
+                Answer::Failed(error) => Err(error),
+                Answer::Done(_) | Answer::AlreadySo(_) => Ok(Value::Null),
+            },
+        }
+    }
+
+    /// Creates an Event.
+    ///
+    /// # Errors
+    ///
+    /// What the API server or the transport said.
+    pub async fn create_event(&self, namespace: &str, event: &impl Serialize) -> Result<(), String> {
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+        let body = serde_json::to_vec(event).map_err(|error| error.to_string())?;
+        let result = self.send::<serde::de::IgnoredAny>(Request::new(&path).create(&PostParams::default(), body)).await;
+        self.metrics.count_write("create", "Event", if result.is_ok() { "done" } else { "failed" });
+        result.map(|_| ()).map_err(|failure| failure.text())
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<T, Failure> {
+        let request = request.map_err(|error| Failure::NotSent(error.to_string()))?;
+        let Ok(_turn) = self.turns.acquire().await else {
+            return Err(Failure::NotSent("the operator is stopping".to_owned()));
+        };
+        match tokio::time::timeout(DEADLINE, self.client.request(request)).await {
+            Ok(Ok(object)) => Ok(object),
+            Ok(Err(Error::Api(status))) => Err(Failure::Api(status)),
+            Ok(Err(error)) => Err(Failure::Unknown(error.to_string())),
+            Err(_) => Err(Failure::Unknown(format!("no answer from the API server within {} s", DEADLINE.as_secs()))),
+        }
+    }
+
+    fn failure(&self, verb: &'static str, kind: &'static str, failure: Failure) -> Answer {
+        let error_kind = match &failure {
+            Failure::NotSent(_) => WriteErrorKind::Refused,
+            Failure::Unknown(_) => WriteErrorKind::Unknown,
+            // Beyond these the server may have done it all the same.
+            Failure::Api(status) if status.code >= 500 => WriteErrorKind::Unknown,
+            Failure::Api(_) => WriteErrorKind::Refused,
+        };
+        self.failed(verb, kind, error_kind, failure.text())
+    }
+
+    fn failed(&self, verb: &'static str, kind: &'static str, error: WriteErrorKind, message: String) -> Answer {
+        self.counted(verb, kind, Answer::Failed(WriteError { kind: error, message }))
+    }
+
+    fn counted(&self, verb: &'static str, kind: &'static str, answer: Answer) -> Answer {
+        let result = match &answer {
+            Answer::Done(_) => "done",
+            Answer::AlreadySo(_) => "already",
+            Answer::Failed(error) if error.kind == WriteErrorKind::Unknown => "failed",
+            Answer::Failed(_) => "refused",
+        };
+        self.metrics.count_write(verb, kind, result);
+        answer
+    }
+}
+
+enum Failure {
+    NotSent(String),
+    Unknown(String),
+    Api(Box<Status>),
+}
+
+impl Failure {
+    fn text(&self) -> String {
+        match self {
+            Self::NotSent(text) | Self::Unknown(text) => text.clone(),
+            Self::Api(status) => status.message.clone(),
+        }
+    }
+}
