@@ -1,5 +1,8 @@
 //! The script of the init container `wait-gcs-ready`, run for real.
 
+// Tests fail by panicking.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod support;
 
 use std::io::Read;
@@ -58,7 +61,10 @@ fn it_says_what_it_waits_for() {
     assert!(child.try_wait().unwrap().is_none(), "nobody listened");
     let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let text = output(child);
-    assert!(text.contains(&format!("waiting for the Ray head at 127.0.0.1:{port} for 0 s: Connection refused")), "{text}");
+    assert!(
+        text.contains(&format!("waiting for the Ray head at 127.0.0.1:{port} for 0 s: Connection refused")),
+        "{text}"
+    );
     assert_eq!(text.lines().count(), 2, "{text}");
 }
 

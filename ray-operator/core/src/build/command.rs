@@ -45,8 +45,13 @@ pub(super) fn shell(login: bool) -> Vec<String> {
 ///
 /// Any other command of the user runs first; `;` inside [`ULIMIT`] means Ray starts even if it fails (as in KubeRay).
 pub(super) fn start_ray(container: &mut Container, ray_start: &str, login: bool) {
-    let user: String =
-        container.command.iter().flatten().chain(container.args.iter().flatten()).map(|word| format!(" {word} ")).collect();
+    let user: String = container
+        .command
+        .iter()
+        .flatten()
+        .chain(container.args.iter().flatten())
+        .map(|word| format!(" {word} "))
+        .collect();
     if user.contains("ray start") {
         return;
     }

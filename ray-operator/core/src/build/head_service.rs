@@ -103,11 +103,8 @@ fn merge(own: Vec<ServicePort>, ours: Vec<ServicePort>) -> Vec<ServicePort> {
         let name = port.name.filter(|name| !name.is_empty()).unwrap_or_else(|| ports::numbered(port.port));
         ServicePort { name: Some(name), ..port }
     };
-    let mut merged: Vec<ServicePort> = if own.len().saturating_add(ours.len()) > 1 {
-        own.into_iter().map(named).collect()
-    } else {
-        own
-    };
+    let mut merged: Vec<ServicePort> =
+        if own.len().saturating_add(ours.len()) > 1 { own.into_iter().map(named).collect() } else { own };
     let mut numbers: BTreeSet<_> = merged.iter().map(key).collect();
     let mut taken: BTreeSet<_> = merged.iter().filter_map(|port| port.name.clone()).collect();
     for port in ours {

@@ -47,7 +47,8 @@ fn script(address: &str) -> String {
 /// What KubeRay reserves for it. The scheduler counts the larger of init and main containers, so less would free
 /// nothing, and namespaces with a quota want requests and limits on every container.
 fn resources() -> ResourceRequirements {
-    let amounts: BTreeMap<String, Quantity> =
-        [("cpu", "200m"), ("memory", "256Mi")].map(|(name, amount)| (name.to_owned(), Quantity(amount.to_owned()))).into();
+    let amounts: BTreeMap<String, Quantity> = [("cpu", "200m"), ("memory", "256Mi")]
+        .map(|(name, amount)| (name.to_owned(), Quantity(amount.to_owned())))
+        .into();
     ResourceRequirements { limits: Some(amounts.clone()), requests: Some(amounts), ..ResourceRequirements::default() }
 }

@@ -31,8 +31,7 @@ pub(super) fn group_labels(ctx: &NodeContext<'_>) -> Labels {
         NodeKind::Head => ("head", HEAD_GROUP),
         NodeKind::Worker(group) => ("worker", group.name.as_str()),
     };
-    let reserved =
-        [(labels::CLUSTER, cluster.as_str()), (labels::NODE_TYPE, node_type), (labels::GROUP, group)];
+    let reserved = [(labels::CLUSTER, cluster.as_str()), (labels::NODE_TYPE, node_type), (labels::GROUP, group)];
 
     let mut merged = Labels::from([
         (labels::IS_RAY_NODE.to_owned(), "yes".to_owned()),

@@ -178,10 +178,22 @@ mod tests {
         for (given, before, expected) in [
             (strings(&[]), strings(&[]), strings(&[])),
             (strings(&[("CPU", "1500m")]), strings(&[("num-cpus", "")]), strings(&[("num-cpus", "2")])),
-            (strings(&[("memory", "1Gi"), ("nvidia.com/gpu", "1")]), strings(&[]), strings(&[("memory", "1073741824"), ("num-gpus", "1")])),
-            (strings(&[("Slots", "2.5"), ("b", "3")]), strings(&[]), strings(&[("resources", r#"'{"Slots":2.5,"b":3}'"#)])),
+            (
+                strings(&[("memory", "1Gi"), ("nvidia.com/gpu", "1")]),
+                strings(&[]),
+                strings(&[("memory", "1073741824"), ("num-gpus", "1")]),
+            ),
+            (
+                strings(&[("Slots", "2.5"), ("b", "3")]),
+                strings(&[]),
+                strings(&[("resources", r#"'{"Slots":2.5,"b":3}'"#)]),
+            ),
             (strings(&[("it's", "1")]), strings(&[]), strings(&[("resources", r#"'{"it\u0027s":1}'"#)])),
-            (strings(&[("cpu", "lots"), ("slots", "many")]), strings(&[("num-cpus", "7")]), strings(&[("num-cpus", "7")])),
+            (
+                strings(&[("cpu", "lots"), ("slots", "many")]),
+                strings(&[("num-cpus", "7")]),
+                strings(&[("num-cpus", "7")]),
+            ),
         ] {
             let mut params = before;
             from_group(&given, &mut params);

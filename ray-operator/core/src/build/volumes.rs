@@ -46,3 +46,54 @@ fn size_limit(ray: &Container) -> Option<Quantity> {
     };
     memory(&resources.limits).or_else(|| memory(&resources.requests))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::ResourceRequirements;
+
+    fn container(limit: Option<&str>, request: Option<&str>) -> Container {
+        let memory = |text: Option<&str>| text.map(|text| [("memory".to_owned(), Quantity(text.to_owned()))].into());
+        let resources = ResourceRequirements { limits: memory(limit), requests: memory(request), ..Default::default() };
+        Container { resources: Some(resources), ..Container::default() }
+    }
+
+    #[test]
+    fn as_large_as_the_memory() {
+        for (limit, request, expected) in [
+            (None, None, None),
+            (Some("2Gi"), Some("1Gi"), Some("2Gi")),
+            (None, Some("1Gi"), Some("1Gi")),
+            (Some("0"), Some("1Gi"), Some("1Gi")),
+            (Some("much"), None, None),
+        ] {
+            let (mut spec, mut ray) = (PodSpec::default(), container(limit, request));
+            add_shared_memory(&mut spec, &mut ray, &StartParams::new());
+            let volume = spec.volumes.unwrap().remove(0);
+            assert_eq!(volume.empty_dir.unwrap().size_limit.map(|limit| limit.0).as_deref(), expected);
+            assert_eq!(ray.volume_mounts.unwrap()[0].name, volume.name);
+        }
+    }
+
+    #[test]
+    fn not_where_the_user_decided() {
+        let mut ray = container(None, None);
+        ray.volume_mounts = Some(vec![VolumeMount { mount_path: "/dev/shm".to_owned(), ..VolumeMount::default() }]);
+        let elsewhere = StartParams::from([("plasma-directory".to_owned(), String::new())]);
+        for (mut ray, params) in [(ray, StartParams::new()), (container(None, None), elsewhere)] {
+            let (mut spec, before) = (PodSpec::default(), ray.clone());
+            add_shared_memory(&mut spec, &mut ray, &params);
+            assert_eq!((spec, ray), (PodSpec::default(), before));
+        }
+    }
+
+    #[test]
+    fn a_volume_of_that_name_is_used() {
+        let own = Volume { name: "shared-mem".to_owned(), ..Volume::default() };
+        let mut spec = PodSpec { volumes: Some(vec![own.clone()]), ..PodSpec::default() };
+        let mut ray = container(None, None);
+        add_shared_memory(&mut spec, &mut ray, &StartParams::new());
+        assert_eq!(spec.volumes, Some(vec![own]));
+        assert_eq!(ray.volume_mounts.unwrap().len(), 1);
+    }
+}

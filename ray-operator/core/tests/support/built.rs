@@ -35,6 +35,14 @@ pub fn raw_cluster(case: &Case) -> Result<RayCluster, String> {
     serde_json::from_value(raw).map_err(|error| error.to_string())
 }
 
+/// A cluster from YAML; for tests that write their own.
+pub fn from_yaml(text: &str) -> ValidCluster {
+    let mut raw: RayCluster = serde_saphyr::from_str(text).unwrap();
+    raw.metadata.namespace.get_or_insert_with(|| "default".to_owned());
+    raw.metadata.uid = Some("00000000-0000-0000-0000-000000000001".to_owned());
+    parse(raw, &OperatorConfig::default().gates).unwrap_or_else(|errors| panic!("{}", listed(&errors)))
+}
+
 /// The errors, one a line.
 pub fn listed(errors: &[FieldError]) -> String {
     errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("\n")

@@ -62,19 +62,21 @@ pub fn golden_dir() -> PathBuf {
 
 /// All cases, by name.
 pub fn all_cases() -> Vec<Case> {
-    let mut dirs: Vec<PathBuf> = fs::read_dir(golden_dir())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("input.yaml").exists())
-        .collect();
-    dirs.sort();
-    dirs.iter().map(|dir| load_case(dir)).collect()
+    case_dirs().iter().map(|dir| load_case(dir)).collect()
 }
 
 /// The case of this number.
 pub fn case(number: u32) -> Case {
     let prefix = format!("{number:03}-");
-    all_cases().into_iter().find(|case| case.name.starts_with(&prefix)).unwrap()
+    let named = |dir: &PathBuf| dir.file_name().unwrap().to_str().unwrap().starts_with(&prefix);
+    load_case(&case_dirs().into_iter().find(named).unwrap())
+}
+
+fn case_dirs() -> Vec<PathBuf> {
+    let entries = fs::read_dir(golden_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let mut dirs: Vec<PathBuf> = entries.filter(|path| path.join("input.yaml").exists()).collect();
+    dirs.sort();
+    dirs
 }
 
 /// Reads one case.
@@ -109,7 +111,8 @@ fn documents(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
     // Unquoted `y` and `no` are text, as for the API server's YAML.
     let options = serde_saphyr::options! { strict_booleans: true };
-    serde_saphyr::from_multiple_with_options(&text, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    serde_saphyr::from_multiple_with_options(&text, options)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 impl Case {
@@ -155,7 +158,7 @@ impl Operator {
         }
         for flag in &self.flags {
             match flag.strip_prefix("--feature-gates=") {
-                Some(gates) => config.gates = gates.parse().map_err(|error| format!("{error}"))?,
+                Some(gates) => config.gates = gates.parse().map_err(|error| error.to_string())?,
                 None => return Err(format!("flag {flag}")),
             }
         }

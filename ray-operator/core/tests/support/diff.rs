@@ -7,22 +7,22 @@ use serde_json::Value;
 /// Lines `path: expected …, got …`; none if the values are equal.
 pub fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    compare(String::new(), expected, actual, &mut lines);
+    compare("", expected, actual, &mut lines);
     lines
 }
 
-fn compare(path: String, expected: &Value, actual: &Value, lines: &mut Vec<String>) {
+fn compare(path: &str, expected: &Value, actual: &Value, lines: &mut Vec<String>) {
     match (expected, actual) {
         (Value::Object(left), Value::Object(right)) => {
             for key in left.keys().chain(right.keys()).collect::<BTreeSet<_>>() {
                 let absent = Value::Null;
                 let at = format!("{path}.{key}");
-                compare(at, left.get(key).unwrap_or(&absent), right.get(key).unwrap_or(&absent), lines);
+                compare(&at, left.get(key).unwrap_or(&absent), right.get(key).unwrap_or(&absent), lines);
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
             for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                compare(format!("{path}[{index}]"), left, right, lines);
+                compare(&format!("{path}[{index}]"), left, right, lines);
             }
         }
         _ if expected == actual => {}

@@ -48,7 +48,7 @@ pub const FIXED: &[(&str, &str)] = &[
 /// What KubeRay did create there is compared.
 pub const ALSO_REFUSED: &[&str] = &["030-ports-duplicate-names", "035-service-externalname", "219-invalid-pod-field"];
 
-fn pods<'a>(objects: &'a mut [Value]) -> impl Iterator<Item = &'a mut Value> {
+fn pods(objects: &mut [Value]) -> impl Iterator<Item = &mut Value> {
     objects.iter_mut().filter(|object| object["kind"] == "Pod")
 }
 

@@ -7,7 +7,10 @@ use super::quantity::{respell, respell_all};
 
 /// Brings a pod or Service into normal form. Doing it twice changes nothing.
 pub fn normal_form(mut object: Value) -> Value {
-    drop_fields(&mut object["metadata"], &["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"]);
+    drop_fields(
+        &mut object["metadata"],
+        &["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"],
+    );
     for owner in items(&mut object["metadata"], "ownerReferences") {
         drop_fields(owner, &["uid"]);
     }

@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn spellings() {
-        for (one, other) in [("1e9", "1G"), ("1e-1", "100e-3"), ("100m", "1e-1"), ("1.5Gi", "1536Mi"), ("0.5", "500m")] {
+        for (one, other) in [("1e9", "1G"), ("1e-1", "100e-3"), ("100m", "1e-1"), ("1.5Gi", "1536Mi"), ("0.5", "500m")]
+        {
             assert!(billionths(one).is_some());
             assert_eq!(billionths(one), billionths(other), "{one} {other}");
         }
