@@ -30,10 +30,7 @@ type exitCode int
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func commands() []command {
-	return []command{
-		apiCommands(),
-		buildCommand(),
-	}
+	return append(nodeCommands(), imageCommands(), apiCommands(), buildCommand())
 }
 
 func main() {
@@ -82,7 +79,7 @@ func dispatch(path string, commands []command, log *progress.Log, args []string)
 func printCommands(out *os.File, prefix string, commands []command) {
 	for _, c := range commands {
 		switch {
-		case c.hidden:
+		case c.hidden: // of no use to users
 		case c.commands != nil:
 			printCommands(out, prefix+c.name+" ", c.commands)
 		default:

@@ -123,6 +123,9 @@ func Prepare(config Config) (*ControlPlane, error) {
 	if c.Admin, err = c.Authority.Client("kubernetes-admin", "system:masters"); err != nil {
 		return nil, err
 	}
+	if err := c.Admin.Write(c.pki(""), "admin"); err != nil {
+		return nil, err
+	}
 	if err := c.WriteKubeconfig(c.Kubeconfig(), c.Admin); err != nil {
 		return nil, err
 	}
@@ -138,6 +141,23 @@ func Prepare(config Config) (*ControlPlane, error) {
 		return nil, err
 	}
 	c.Client, err = kubeapi.New(c.Server(), c.Authority.PEM, c.Admin)
+	return c, err
+}
+
+// Load returns a control plane that another process prepared. It cannot issue certificates.
+func Load(config Config) (*ControlPlane, error) {
+	c := &ControlPlane{Config: config}
+	authority, err := os.ReadFile(c.pki("ca.crt"))
+	if err != nil {
+		return nil, err
+	}
+	if c.Admin.Certificate, err = os.ReadFile(c.pki("admin.crt")); err != nil {
+		return nil, err
+	}
+	if c.Admin.Key, err = os.ReadFile(c.pki("admin.key")); err != nil {
+		return nil, err
+	}
+	c.Client, err = kubeapi.New(c.Server(), authority, c.Admin)
 	return c, err
 }
 
