@@ -20,9 +20,9 @@ pub(super) fn pod_annotations(ctx: &NodeContext<'_>, slot: &PodSlot<'_>) -> BTre
     }
     if ctx.is_head() {
         merged.insert(annotations::FT_ENABLED.to_owned(), "false".to_owned());
-        merged.insert(annotations::KUBERAY_VERSION.to_owned(), ctx.config.operator_version.clone());
+        merged.insert(annotations::OPERATOR_VERSION.to_owned(), ctx.config.operator_version.clone());
         // A head without the hash is never compared, by us or by a KubeRay that takes over; a user's value would be.
-        merged.remove(annotations::UPGRADE_STRATEGY_RECREATE_HASH);
+        merged.remove(annotations::UPGRADE_HASH);
     }
     merged.insert(POD_ORDINAL.to_owned(), slot.ordinal.to_string());
     merged

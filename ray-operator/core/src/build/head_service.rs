@@ -22,7 +22,7 @@ pub fn head_service_name(cluster: &ValidCluster) -> String {
 /// Fully qualified DNS name of the head Service.
 #[must_use]
 pub fn head_fqdn(cluster: &ValidCluster, config: &OperatorConfig) -> String {
-    format!("{}.{}.svc.{}", head_service_name(cluster), cluster.id.namespace, config.cluster_domain)
+    names::head_fqdn(&head_service_name(cluster), &cluster.id.namespace, &config.cluster_domain)
 }
 
 /// The head Service. Without one of the user's it is headless (unless configured otherwise) and publishes the head

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Service, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use ray_api::{labels, names};
+use ray_api::labels;
+use ray_api::names::{self, NodeType};
 
 use super::owner::owner_reference;
 use crate::valid::ValidCluster;
+
+/// The one label of the Service, by which KubeRay finds it; the value is the cluster's name.
+const HEADLESS_OF: &str = "ray.io/headless-worker-svc";
 
 /// The headless Service over all workers of the cluster; wanted once if any group has more than one host a replica.
 ///
@@ -15,12 +19,12 @@ use crate::valid::ValidCluster;
 #[must_use]
 pub fn headless_service(cluster: &ValidCluster) -> Service {
     let name = &cluster.id.name;
-    let selector = [(labels::CLUSTER, name.as_str()), (labels::NODE_TYPE, "worker")];
+    let selector = [(labels::CLUSTER, name.as_str()), (labels::NODE_TYPE, NodeType::Worker.as_str())];
     Service {
         metadata: ObjectMeta {
             name: Some(names::headless_service(name)),
             namespace: Some(cluster.id.namespace.clone()),
-            labels: Some(BTreeMap::from([(labels::HEADLESS_WORKER_SVC.to_owned(), name.clone())])),
+            labels: Some(BTreeMap::from([(HEADLESS_OF.to_owned(), name.clone())])),
             owner_references: Some(vec![owner_reference(cluster)]),
             ..ObjectMeta::default()
         },

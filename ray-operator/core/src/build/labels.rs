@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ray_api::{labels, names};
+use ray_api::labels;
+use ray_api::names::{NodeType, identifier};
 
 use super::PodSlot;
 use super::context::{NodeContext, NodeKind};
@@ -11,14 +12,11 @@ use crate::valid::ValidCluster;
 /// Labels by key.
 pub(super) type Labels = BTreeMap<String, String>;
 
-/// `ray.io/group` of the head.
-const HEAD_GROUP: &str = "headgroup";
-
 /// Labels of a pod in the given place.
 pub(super) fn pod_labels(ctx: &NodeContext<'_>, slot: &PodSlot<'_>) -> Labels {
     let mut labels = group_labels(ctx);
     if !ctx.is_head() && ctx.config.gates.ray_multi_host_indexing {
-        labels.insert(labels::WORKER_GROUP_REPLICA_INDEX.to_owned(), slot.replica_index.to_string());
+        labels.insert(labels::REPLICA_INDEX.to_owned(), slot.replica_index.to_string());
     }
     labels
 }
@@ -28,16 +26,17 @@ pub(super) fn pod_labels(ctx: &NodeContext<'_>, slot: &PodSlot<'_>) -> Labels {
 pub(super) fn group_labels(ctx: &NodeContext<'_>) -> Labels {
     let cluster = &ctx.cluster.id.name;
     let (node_type, group) = match ctx.kind {
-        NodeKind::Head => ("head", HEAD_GROUP),
-        NodeKind::Worker(group) => ("worker", group.name.as_str()),
+        NodeKind::Head => (NodeType::Head, labels::HEAD_GROUP),
+        NodeKind::Worker(group) => (NodeType::Worker, group.name.as_str()),
     };
-    let reserved = [(labels::CLUSTER, cluster.as_str()), (labels::NODE_TYPE, node_type), (labels::GROUP, group)];
+    let reserved =
+        [(labels::CLUSTER, cluster.as_str()), (labels::NODE_TYPE, node_type.as_str()), (labels::GROUP, group)];
 
     let mut merged = Labels::from([
-        (labels::IS_RAY_NODE.to_owned(), "yes".to_owned()),
-        (labels::IDENTIFIER.to_owned(), identifier(ctx.cluster, node_type)),
-        (labels::APP_NAME.to_owned(), labels::APP_NAME_VALUE.to_owned()),
-        (labels::CREATED_BY.to_owned(), labels::CREATED_BY_VALUE.to_owned()),
+        (labels::IS_RAY_NODE.to_owned(), labels::IS_RAY_NODE_YES.to_owned()),
+        (labels::IDENTIFIER.to_owned(), identifier(cluster, node_type)),
+        (labels::APP_NAME.to_owned(), labels::APP_NAME_KUBERAY.to_owned()),
+        (labels::CREATED_BY.to_owned(), labels::CREATED_BY_OPERATOR.to_owned()),
     ]);
     let node = ctx.node();
     for (key, value) in node.template.metadata.labels.iter().flatten().chain(&node.labels) {
@@ -56,16 +55,12 @@ pub(super) fn group_labels(ctx: &NodeContext<'_>) -> Labels {
 /// The five labels of the head Service, and KubeRay's way to find it.
 pub(super) fn head_service_labels(cluster: &ValidCluster) -> Labels {
     let template = cluster.head.node.template.metadata.labels.as_ref();
-    let app = template.and_then(|labels| labels.get(labels::APP_NAME)).map_or(labels::APP_NAME_VALUE, String::as_str);
+    let app = template.and_then(|labels| labels.get(labels::APP_NAME)).map_or(labels::APP_NAME_KUBERAY, String::as_str);
     Labels::from([
         (labels::CLUSTER.to_owned(), cluster.id.name.clone()),
-        (labels::NODE_TYPE.to_owned(), "head".to_owned()),
-        (labels::IDENTIFIER.to_owned(), identifier(cluster, "head")),
+        (labels::NODE_TYPE.to_owned(), NodeType::Head.as_str().to_owned()),
+        (labels::IDENTIFIER.to_owned(), identifier(&cluster.id.name, NodeType::Head)),
         (labels::APP_NAME.to_owned(), app.to_owned()),
-        (labels::CREATED_BY.to_owned(), labels::CREATED_BY_VALUE.to_owned()),
+        (labels::CREATED_BY.to_owned(), labels::CREATED_BY_OPERATOR.to_owned()),
     ])
-}
-
-fn identifier(cluster: &ValidCluster, node_type: &str) -> String {
-    names::check_label(&format!("{}-{node_type}", cluster.id.name))
 }

@@ -14,6 +14,7 @@
 
 use k8s_openapi::api::core::v1::{Container, ExecAction, HTTPGetAction, Probe};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use ray_api::version::RayVersion;
 
 use super::context::NodeContext;
 use super::ports::ProbePorts;
@@ -68,7 +69,7 @@ impl Handler {
     /// Is Ray's node process alive (on the head: the GCS as well)?
     fn alive(ctx: &NodeContext<'_>, params: &StartParams, ray: &Container) -> Self {
         let ports = ProbePorts::read(params, ray);
-        if ctx.cluster.ray_version.as_ref().is_some_and(has_node_health) {
+        if ctx.cluster.ray_version.is_some_and(|version| version >= RayVersion::HTTP_PROBES) {
             return Self::Http(ports.agent);
         }
         let mut checks = vec![raylet(ports)];
@@ -111,11 +112,6 @@ impl Handler {
         }
         probe
     }
-}
-
-/// Ray answers for the whole node at `/api/healthz` of the agent since 2.53.
-fn has_node_health(version: &ray_api::version::RayVersion) -> bool {
-    version.at_least(2, 53)
 }
 
 fn raylet(ports: ProbePorts) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Container;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use ray_api::quantity::Quantity as Amount;
 
 use super::start_params::StartParams;
 
@@ -104,16 +105,20 @@ fn is_mig(name: &str) -> Option<()> {
 }
 
 /// A quantity in whole units (CPUs, bytes, devices), rounded up; `None` for zero and for what cannot be read.
-pub(super) fn non_zero(quantity: &Quantity) -> Option<i128> {
+pub(super) fn non_zero(quantity: &Quantity) -> Option<i64> {
     rounded_up(&quantity.0).filter(|whole| *whole != 0)
 }
 
-fn rounded_up(quantity: &str) -> Option<i128> {
-    ray_api::quantity::parse(quantity).ok().map(|quantity| quantity.ceil_to_i128())
+fn rounded_up(quantity: &str) -> Option<i64> {
+    parsed(quantity).map(|amount| amount.ceil())
 }
 
 fn approximate(quantity: &str) -> Option<f64> {
-    ray_api::quantity::parse(quantity).ok().map(|quantity| quantity.approx_f64()).filter(|amount| amount.is_finite())
+    parsed(quantity).map(|amount| amount.to_f64()).filter(|amount| amount.is_finite())
+}
+
+fn parsed(quantity: &str) -> Option<Amount> {
+    quantity.trim().parse().ok()
 }
 
 /// The amounts as a JSON object in single quotes, for the shell: keys sorted bytewise, whole numbers without decimals.

@@ -1,6 +1,7 @@
 //! What the builders make of a case's input.
 
-use ray_api::{FieldError, RayCluster, names};
+use ray_api::names::{NodeType, pod_name_prefix, worker_prefix};
+use ray_api::{FieldError, RayCluster};
 use ray_core::build::{self, GcsWait, PodSlot};
 use ray_core::config::OperatorConfig;
 use ray_core::valid::{ValidCluster, parse};
@@ -50,11 +51,11 @@ pub fn listed(errors: &[FieldError]) -> String {
 
 /// The head, one worker of each group that wants any, and the Services.
 pub fn objects(cluster: &ValidCluster, config: &OperatorConfig) -> Vec<Value> {
-    let name = format!("{}<rand>", names::head_pod_prefix(&cluster.id.name));
+    let name = head_name(&cluster.id.name);
     let head = build::head_pod(cluster, config, &PodSlot { name: &name, ordinal: ORDINAL, replica_index: 0 });
     let mut objects = vec![serde_json::to_value(head).unwrap()];
     for group in cluster.groups.iter().filter(|group| group.desired_pods().0 > 0) {
-        let name = format!("{}<rand>", names::worker_pod_prefix(&cluster.id.name, group.name.as_str()));
+        let name = worker_name(&cluster.id.name, group.name.as_str());
         let slot = PodSlot { name: &name, ordinal: ORDINAL, replica_index: 0 };
         let worker = build::worker_pod(cluster, group, config, &slot, GcsWait::UntilHeadAnswers);
         objects.push(serde_json::to_value(worker).unwrap());
@@ -64,6 +65,16 @@ pub fn objects(cluster: &ValidCluster, config: &OperatorConfig) -> Vec<Value> {
         objects.push(serde_json::to_value(build::headless_service(cluster)).unwrap());
     }
     objects
+}
+
+/// Name of a cluster's head, as the cases write generated names.
+pub fn head_name(cluster: &str) -> String {
+    format!("{}-<rand>", pod_name_prefix(cluster, NodeType::Head))
+}
+
+/// Name of a group's workers, as the cases write generated names.
+pub fn worker_name(cluster: &str, group: &str) -> String {
+    format!("{}-<rand>", pod_name_prefix(&worker_prefix(cluster, group), NodeType::Worker))
 }
 
 /// What tells an object from the others: kind and group, or kind and name.

@@ -158,7 +158,7 @@ impl Operator {
         }
         for flag in &self.flags {
             match flag.strip_prefix("--feature-gates=") {
-                Some(gates) => config.gates = gates.parse().map_err(|error| error.to_string())?,
+                Some(gates) => config.gates = gates.parse().map_err(|error| format!("{error}"))?,
                 None => return Err(format!("flag {flag}")),
             }
         }

@@ -1,9 +1,8 @@
 //! Known differences between the cases (KubeRay 1.6.2) and us, as changes to the expected objects.
 
-use ray_api::names;
 use serde_json::{Value, json};
 
-use super::built::ORDINAL;
+use super::built::{ORDINAL, head_name};
 use super::case::Case;
 use super::normal::{containers, items};
 
@@ -95,7 +94,7 @@ fn pod_names(objects: &mut [Value], case: &Case) {
     for pod in pods(objects) {
         if is_head(pod) {
             // A name in the head's template, or the one without a suffix that KubeRay can be told to use.
-            pod["metadata"]["name"] = json!(format!("{}<rand>", names::head_pod_prefix(cluster)));
+            pod["metadata"]["name"] = json!(head_name(cluster));
         }
         pod["metadata"].as_object_mut().unwrap().remove("generateName");
         pod["metadata"]["annotations"]["ray.io/pod-ordinal"] = json!(ORDINAL.to_string());
