@@ -110,15 +110,23 @@ conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeou
 `, c.conf("kube-proxy.kubeconfig"), Name, c.Network.Pods)
 }
 
-// corefile answers for the cluster and refuses the rest at once. Nothing is cached: a worker that asks for its head a
-// moment too early would hear "no such host" again and again.
+// corefile answers for the cluster, and for the rest with "no such name" at once: no answer would make Ray wait, and a
+// failure would make programs report a broken resolver where the name is wrong. Nothing is cached: a worker that asks
+// for its head a moment too early would hear "no such host" again and again.
 func (c Config) corefile() string {
-	return fmt.Sprintf(`.:53 {
-    bind %s
+	return fmt.Sprintf(`cluster.local:53 in-addr.arpa:53 ip6.arpa:53 {
+    bind %[1]s
     errors
     kubernetes cluster.local in-addr.arpa ip6.arpa {
-        kubeconfig %s
+        kubeconfig %[2]s
         ttl 1
+    }
+}
+
+.:53 {
+    bind %[1]s
+    template ANY ANY {
+        rcode NXDOMAIN
     }
 }
 `, c.Network.Node, c.conf("coredns.kubeconfig"))

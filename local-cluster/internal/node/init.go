@@ -12,8 +12,8 @@ import (
 )
 
 // privateFolders are those of which the node has an empty one of its own: what components keep there (locks, names
-// of network namespaces, sockets of containers, the state of network plug-ins, links to logs) ends with the node.
-var privateFolders = []string{"/run", "/var/log", "/var/lib/cni"}
+// of network namespaces, sockets of containers and plug-ins, the state of pod networks, links to logs) ends with the node.
+var privateFolders = []string{"/run", "/var/log", "/var/lib/cni", "/var/lib/kubelet"}
 
 // tunables are kernel settings that a kubelet insists on, with the values it wants. They are not per namespace, so the
 // node gets files in their place, and this machine keeps its own values.

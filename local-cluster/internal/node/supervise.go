@@ -20,8 +20,9 @@ import (
 const (
 	// startTimeout bounds how long the API server may take; a cold disk and busy processors are not rare.
 	startTimeout = 2 * time.Minute
-	// stopGrace is how long components get to end by themselves before the kernel ends them.
-	stopGrace = 3 * time.Second
+	// stopGrace is how long components get to end by themselves before the kernel ends them. Their data is thrown away,
+	// so there is little to wait for.
+	stopGrace = 500 * time.Millisecond
 	// A component that ends is started again, unless it ended this often within that time.
 	maxRestarts   = 5
 	restartWindow = 2 * time.Minute
