@@ -23,7 +23,7 @@ pub use fault_tolerance::{GcsBackend, GcsFaultToleranceOptions, GcsStorageOption
 pub use head::{HeadGroupSpec, IngressOptions};
 pub use history::{CollectorOptions, HistoryServerOptions};
 pub use network_policy::{NetworkPolicyMode, NetworkPolicyOptions, NetworkPolicyRules, WorkerGroupNetworkPolicy};
-pub use object::{KIND, PLURAL, RayCluster, SINGULAR};
+pub use object::{KIND, MANAGER, PLURAL, RayCluster, SINGULAR};
 pub use spec::{RayClusterSpec, UpgradeStrategy, UpgradeType};
 pub use status::{
     Blocked, ClusterState, Failures, HeadInfo, RayClusterStatus, UnknownWorkerToDelete, WorkerGroupStatus,

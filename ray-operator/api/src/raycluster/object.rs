@@ -18,6 +18,9 @@ pub const PLURAL: &str = "rayclusters";
 /// Singular resource name, as `kubectl` accepts it.
 pub const SINGULAR: &str = "raycluster";
 
+/// Value of `managedBy` that means this operator.
+pub const MANAGER: &str = "ray.io/kuberay-operator";
+
 /// A Ray cluster: what the user wants (`spec`) and what the operator saw (`status`).
 ///
 /// Written by hand instead of derived, because a missing `spec` has to decode (Go gives the zero value, and one odd
@@ -46,6 +49,12 @@ impl RayCluster {
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// Whether this operator acts on the object: `managedBy` is absent or KubeRay's own name, whose place we take.
+    #[must_use]
+    pub fn is_managed_by_us(&self) -> bool {
+        self.spec.managed_by.as_deref().is_none_or(|manager| manager == MANAGER)
     }
 
     /// Value of an annotation, or `None`.
