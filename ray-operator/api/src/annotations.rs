@@ -16,9 +16,9 @@ pub const DISABLE_PROVISIONED_HEAD_RESTART: &str = "ray.io/disable-provisioned-h
 /// On a cluster: class of the Ingress.
 pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 /// On the head pod: hash of the spec it was made from.
-pub const UPGRADE_STRATEGY_RECREATE_HASH: &str = "ray.io/upgrade-strategy-recreate-hash";
+pub const UPGRADE_HASH: &str = "ray.io/upgrade-strategy-recreate-hash";
 /// On the head pod: version of the operator that made it.
-pub const KUBERAY_VERSION: &str = "ray.io/kuberay-version";
+pub const OPERATOR_VERSION: &str = "ray.io/kuberay-version";
 /// On every pod (ours, not KubeRay's): how many pods its group had had when it was named, itself included.
 pub const POD_ORDINAL: &str = "ray.io/pod-ordinal";
 /// On any pod: Kubernetes' own wish of which pod goes first when a group shrinks; the lowest goes first.

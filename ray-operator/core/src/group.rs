@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use ray_api::names;
 use ray_api::raycluster::{Failures, WorkerGroupStatus};
 
 use crate::backoff;
@@ -12,7 +11,7 @@ use crate::build::{self, GcsWait, PodSlot};
 use crate::config::OperatorConfig;
 use crate::observed::{Memory, NodeType, ObservedPod};
 use crate::plan::{Action, Step, Write};
-use crate::pod_names::PodNames;
+use crate::pod_names::{PodNames, worker_pod_prefix};
 use crate::scale_down::{self, UnknownWorker};
 use crate::unhealthy;
 use crate::valid::{Pods, ValidCluster, WorkerGroup};
@@ -69,7 +68,7 @@ pub struct GroupInput<'a> {
 pub fn decide(input: GroupInput<'_>) -> GroupDecision {
     let group = input.group;
     let step = Step::Group(group.name.clone());
-    let prefix = names::worker_pod_prefix(&input.cluster.id.name, group.name.as_str());
+    let prefix = worker_pod_prefix(&input.cluster.id.name, group.name.as_str());
     let members = || {
         let own = |pod: &&Arc<ObservedPod>| pod.node_type == NodeType::Worker && pod.group == group.name.as_str();
         input.pods.iter().filter(own)

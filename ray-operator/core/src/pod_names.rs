@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::hash::Hasher;
 
 use fnv::FnvHasher;
-use ray_api::names;
+use ray_api::labels::HEAD_GROUP;
+use ray_api::names::{NodeType, pod_name_prefix, worker_prefix};
 
 use crate::valid::ClusterIdentity;
 
@@ -33,13 +34,13 @@ impl<'a> PodNames<'a> {
     /// Names for head pods; `last` is the highest ordinal that was ever used.
     #[must_use]
     pub fn head(cluster: &'a ClusterIdentity, last: i64, taken: BTreeSet<&'a str>) -> Self {
-        Self { prefix: names::head_pod_prefix(&cluster.name), cluster, group: "headgroup", last, taken }
+        Self { prefix: head_prefix(&cluster.name), cluster, group: HEAD_GROUP, last, taken }
     }
 
     /// Names for workers of `group`; `taken` are names that must not be made: pods that exist or are to be deleted.
     #[must_use]
     pub fn worker(cluster: &'a ClusterIdentity, group: &'a str, last: i64, taken: BTreeSet<&'a str>) -> Self {
-        Self { prefix: names::worker_pod_prefix(&cluster.name, group), cluster, group, last, taken }
+        Self { prefix: worker_pod_prefix(&cluster.name, group), cluster, group, last, taken }
     }
 
     /// The next ordinal and its name.
@@ -53,6 +54,16 @@ impl<'a> PodNames<'a> {
             }
         }
     }
+}
+
+fn head_prefix(cluster: &str) -> String {
+    format!("{}-", pod_name_prefix(cluster, NodeType::Head))
+}
+
+/// What every name of a group's pods begins with, KubeRay's too.
+#[must_use]
+pub fn worker_pod_prefix(cluster: &str, group: &str) -> String {
+    format!("{}-", pod_name_prefix(&worker_prefix(cluster, group), NodeType::Worker))
 }
 
 fn suffix(uid: &str, group: &str, ordinal: i64) -> String {
@@ -132,6 +143,6 @@ mod tests {
     fn known_names_stay() {
         // A change here would make an upgraded operator repeat creates under new names.
         let id = cluster("6f1c6a1e-0000-4000-8000-000000000001");
-        insta::assert_snapshot!(PodNames::head(&id, 0, BTreeSet::new()).next_name().1, @"");
+        insta::assert_snapshot!(PodNames::head(&id, 0, BTreeSet::new()).next_name().1, @"demo-head-92wzl");
     }
 }

@@ -11,7 +11,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 /// the process has few busy threads.
 #[allow(non_upper_case_globals, unsafe_code, reason = "jemalloc looks for this very symbol")]
 #[unsafe(export_name = "_rjem_malloc_conf")]
-pub static malloc_conf: &[u8; 66] = b"background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:2\0";
+pub static malloc_conf: &[u8; 70] = b"background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:2\0";
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();

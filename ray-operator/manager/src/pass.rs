@@ -8,7 +8,7 @@ use kube::api::ListParams;
 use kube::{Api, Client};
 use ray_api::{FieldError, RayCluster, RayClusterStatus};
 use ray_core::config::OperatorConfig;
-use ray_core::observed::{AnsweredStatus, Memory, Observed};
+use ray_core::observed::{AnsweredStatus, Observed};
 use ray_core::plan::{Outcome, Rejection, Verdict, Write, plan};
 use ray_core::report::{Report, StatusPatch, report};
 

@@ -7,11 +7,6 @@ use ray_api::annotations;
 use super::PodSlot;
 use super::context::NodeContext;
 
-/// Annotation: the pod's ordinal in its group, from which its name derives.
-///
-/// Only this operator knows it. It lets a fresh process go on counting where the last one stopped.
-pub const POD_ORDINAL: &str = "ray.io/pod-ordinal";
-
 /// Annotations of a pod in the given place: the template's, and the operator's over them.
 pub(super) fn pod_annotations(ctx: &NodeContext<'_>, slot: &PodSlot<'_>) -> BTreeMap<String, String> {
     let mut merged = ctx.node().template.metadata.annotations.clone().unwrap_or_default();
@@ -24,7 +19,7 @@ pub(super) fn pod_annotations(ctx: &NodeContext<'_>, slot: &PodSlot<'_>) -> BTre
         // A head without the hash is never compared, by us or by a KubeRay that takes over; a user's value would be.
         merged.remove(annotations::UPGRADE_HASH);
     }
-    merged.insert(POD_ORDINAL.to_owned(), slot.ordinal.to_string());
+    merged.insert(annotations::POD_ORDINAL.to_owned(), slot.ordinal.to_string());
     merged
 }
 

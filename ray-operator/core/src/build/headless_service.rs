@@ -10,9 +10,6 @@ use ray_api::names::{self, NodeType};
 use super::owner::owner_reference;
 use crate::valid::ValidCluster;
 
-/// The one label of the Service, by which KubeRay finds it; the value is the cluster's name.
-const HEADLESS_OF: &str = "ray.io/headless-worker-svc";
-
 /// The headless Service over all workers of the cluster; wanted once if any group has more than one host a replica.
 ///
 /// Workers are published before they are ready: the hosts of a slice find each other in order to become ready.
@@ -24,7 +21,7 @@ pub fn headless_service(cluster: &ValidCluster) -> Service {
         metadata: ObjectMeta {
             name: Some(names::headless_service(name)),
             namespace: Some(cluster.id.namespace.clone()),
-            labels: Some(BTreeMap::from([(HEADLESS_OF.to_owned(), name.clone())])),
+            labels: Some(BTreeMap::from([(labels::HEADLESS_WORKER_SVC.to_owned(), name.clone())])),
             owner_references: Some(vec![owner_reference(cluster)]),
             ..ObjectMeta::default()
         },

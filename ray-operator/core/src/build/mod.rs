@@ -21,10 +21,10 @@ mod resources;
 mod start_params;
 mod volumes;
 
-pub use annotations::POD_ORDINAL;
 pub use head_service::{head_fqdn, head_service, head_service_name};
 pub use headless_service::headless_service;
 pub use pod::{head_pod, worker_pod};
+pub(crate) use resources::is_gpu;
 
 /// The place of a pod in its group: what is known about it before it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

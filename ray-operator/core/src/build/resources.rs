@@ -92,7 +92,7 @@ fn accelerators(limits: &BTreeMap<String, Quantity>, params: &mut StartParams) {
 
 /// Whether a resource of this name is GPUs: `nvidia.com/gpu`, `amd.com/gpu`, …, or an NVIDIA MIG slice such as
 /// `nvidia.com/mig-1g.5gb`.
-fn is_gpu(name: &str) -> bool {
+pub(crate) fn is_gpu(name: &str) -> bool {
     name.ends_with("gpu") || is_mig(name).is_some()
 }
 
@@ -114,7 +114,7 @@ fn rounded_up(quantity: &str) -> Option<i64> {
 }
 
 fn approximate(quantity: &str) -> Option<f64> {
-    parsed(quantity).map(|amount| amount.to_f64()).filter(|amount| amount.is_finite())
+    parsed(quantity).map(|amount| amount.approx_f64()).filter(|amount| amount.is_finite())
 }
 
 fn parsed(quantity: &str) -> Option<Amount> {

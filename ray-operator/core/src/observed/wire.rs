@@ -168,7 +168,7 @@ impl From<Pod> for ObservedPod {
         let group = metadata.label(labels::GROUP).unwrap_or_default().to_owned();
         let replica_index = metadata.label(labels::REPLICA_INDEX).and_then(|v| v.parse().ok());
         let ordinal =
-            metadata.annotation(annotations::POD_ORDINAL).and_then(|v| v.parse().ok()).unwrap_or(0).max(0);
+            metadata.annotation(crate::build::POD_ORDINAL).and_then(|v| v.parse().ok()).unwrap_or(0).max(0);
         let deletion_cost = metadata.annotation(annotations::POD_DELETION_COST).and_then(|v| v.parse().ok());
         let phase = match status.phase.as_deref() {
             Some("Running") => Phase::Running,

@@ -1,8 +1,8 @@
 //! The plan of one cluster: validate → head | each worker group | removed groups → children.
 
 use jiff::Timestamp;
-use ray_api::FieldError;
 use ray_api::conditions::PROVISIONED;
+use ray_api::{FieldError, RayCluster};
 
 use super::write::{Action, Step, Write};
 use crate::config::OperatorConfig;
@@ -75,7 +75,7 @@ impl Decision {
 #[must_use]
 pub fn plan(observed: &Observed, config: &OperatorConfig, now: Timestamp) -> Verdict {
     let raw = &observed.cluster;
-    if !raw.is_managed_by_us() || raw.metadata.deletion_timestamp.is_some() {
+    if !is_ours(raw) || raw.metadata.deletion_timestamp.is_some() {
         return Verdict::LeaveAlone;
     }
     let cluster = match valid::parse(raw.clone(), &config.gates) {
@@ -112,6 +112,13 @@ pub fn plan(observed: &Observed, config: &OperatorConfig, now: Timestamp) -> Ver
     let mut decision = Decision { cluster, head, groups, others, held: Vec::new() };
     hold_back(&mut decision, observed, now);
     Verdict::Act(Box::new(decision))
+}
+
+/// Who a RayCluster belongs to when `spec.managedBy` says so; the name is KubeRay's, whose place this operator takes.
+const OUR_NAME: &str = "ray.io/kuberay-operator";
+
+fn is_ours(raw: &RayCluster) -> bool {
+    raw.spec.managed_by.as_deref().is_none_or(|manager| manager == OUR_NAME)
 }
 
 /// Takes out what failed lately and has to wait (creates of pods are held where they are planned, before names are given).

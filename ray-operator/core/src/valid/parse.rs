@@ -1,9 +1,11 @@
 //! Raw object → [`ValidCluster`].
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use ray_api::raycluster::WorkerGroupSpec;
+use ray_api::version::RayVersion;
 use ray_api::{FeatureGates, FieldError, RayCluster, labels, validate};
-use std::collections::BTreeMap;
 
 use super::group::{GroupName, ReplicaBounds, Replicas, WorkerGroup};
 use super::unsupported::unsupported;
@@ -51,7 +53,7 @@ pub fn parse(raw: RayCluster, gates: &FeatureGates) -> Result<ValidCluster, Vec<
         },
         originated_from,
         annotations,
-        ray_version: spec.ray_version.parse().ok(),
+        ray_version: RayVersion::parse(&spec.ray_version),
         head,
         groups: groups.collect::<Result<_, _>>()?,
     })

@@ -46,7 +46,7 @@ pub fn from_yaml(text: &str) -> ValidCluster {
 
 /// The errors, one a line.
 pub fn listed(errors: &[FieldError]) -> String {
-    errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("\n")
+    errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n")
 }
 
 /// The head, one worker of each group that wants any, and the Services.

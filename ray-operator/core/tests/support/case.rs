@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ray_api::gates::GateError;
 use ray_core::config::OperatorConfig;
 use serde::Deserialize;
 use serde_json::Value;
@@ -158,7 +159,7 @@ impl Operator {
         }
         for flag in &self.flags {
             match flag.strip_prefix("--feature-gates=") {
-                Some(gates) => config.gates = gates.parse().map_err(|error| format!("{error}"))?,
+                Some(gates) => config.gates = gates.parse().map_err(|error: GateError| error.to_string())?,
                 None => return Err(format!("flag {flag}")),
             }
         }
