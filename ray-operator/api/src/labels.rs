@@ -19,22 +19,20 @@ pub const PROTECTED: [&str; 3] = [CLUSTER, NODE_TYPE, GROUP];
 /// Whether the pod takes Serve traffic: `true` or `false`, only in clusters of a RayService.
 pub const SERVE: &str = "ray.io/serve";
 /// Number of the replica in its group, from 0.
-pub const WORKER_GROUP_REPLICA_INDEX: &str = "ray.io/worker-group-replica-index";
-/// Short for [`WORKER_GROUP_REPLICA_INDEX`].
-pub const REPLICA_INDEX: &str = WORKER_GROUP_REPLICA_INDEX;
+pub const REPLICA_INDEX: &str = "ray.io/worker-group-replica-index";
 /// Name shared by all pods of a multi-host replica.
 pub const REPLICA_NAME: &str = "ray.io/worker-group-replica-name";
 /// Number of the host in its multi-host replica, from 0.
 pub const HOST_INDEX: &str = "ray.io/replica-host-index";
 
-/// Kubernetes' recommended label for the application's name: [`APP_NAME_VALUE`].
+/// Kubernetes' recommended label for the application's name: [`APP_NAME_KUBERAY`].
 pub const APP_NAME: &str = "app.kubernetes.io/name";
 /// Value of [`APP_NAME`].
-pub const APP_NAME_VALUE: &str = "kuberay";
-/// Kubernetes' recommended label for the maker: [`CREATED_BY_VALUE`].
+pub const APP_NAME_KUBERAY: &str = "kuberay";
+/// Kubernetes' recommended label for the maker: [`CREATED_BY_OPERATOR`].
 pub const CREATED_BY: &str = "app.kubernetes.io/created-by";
 /// Value of [`CREATED_BY`].
-pub const CREATED_BY_VALUE: &str = "kuberay-operator";
+pub const CREATED_BY_OPERATOR: &str = "kuberay-operator";
 /// Kubernetes' recommended label for the part of the application; on certificates and issuers.
 pub const COMPONENT: &str = "app.kubernetes.io/component";
 
@@ -51,9 +49,3 @@ pub const PRIORITY_CLASS: &str = "ray.io/priority-class-name";
 
 /// On the headless Service of multi-host workers: name of the cluster. KubeRay finds that Service by it.
 pub const HEADLESS_WORKER_SVC: &str = "ray.io/headless-worker-svc";
-/// Value of [`NODE_TYPE`] on the head.
-pub const NODE_TYPE_HEAD: &str = "head";
-/// Value of [`NODE_TYPE`] on workers.
-pub const NODE_TYPE_WORKER: &str = "worker";
-/// Value of [`NODE_TYPE`] on the Job that empties Redis, and its pod.
-pub const NODE_TYPE_REDIS_CLEANUP: &str = "redis-cleanup";

@@ -5,7 +5,7 @@
 
 /// Longest cluster name: the longest suffix of a Service (`-serve-svc`) then fits into 63 characters.
 pub const MAX_CLUSTER_NAME: usize = 53;
-/// Longest part of a name that [`pod_name`] and [`check_name`] keep.
+/// Longest part of a name that [`pod_name_prefix`] and [`check_name`] keep.
 const MAX_SHAPED: usize = 50;
 /// Longest label value, and longest name of a Job.
 const MAX_LABEL: usize = 63;
@@ -60,26 +60,20 @@ fn replace_first(text: &str, unwanted: impl Fn(char) -> bool) -> String {
     }
 }
 
-/// KubeRay's `PodName`: the first 50 characters of `prefix` and `-head` or `-worker`, all in lower case.
-#[must_use]
-pub fn pod_name(prefix: &str, node_type: NodeType) -> String {
-    format!("{}-{}", first(prefix, MAX_SHAPED), node_type.as_str()).to_lowercase()
-}
-
-/// What a head pod's name begins with; five characters follow.
-#[must_use]
-pub fn head_pod_prefix(cluster: &str) -> String {
-    format!("{}-", pod_name(cluster, NodeType::Head))
-}
-
-/// What the name of a pod of `group` begins with; five characters follow.
+/// Prefix of a pod's name (KubeRay's `PodName`): the first 50 characters of `prefix` and `-head` or `-worker`, all in
+/// lower case. The prefix of workers is [`worker_prefix`]. A `-` and five characters follow in a pod's name.
 ///
-/// Dots and dashes that the cut leaves at the end are dropped: KubeRay keeps them, and Kubernetes refuses the pod when
-/// the cut falls behind a dot.
+/// A dot that the cut leaves at the end is dropped: KubeRay keeps it, and Kubernetes then refuses the pod.
 #[must_use]
-pub fn worker_pod_prefix(cluster: &str, group: &str) -> String {
-    let name = format!("{cluster}-{group}");
-    format!("{}-", pod_name(first(&name, MAX_SHAPED).trim_end_matches(['.', '-']), NodeType::Worker))
+pub fn pod_name_prefix(prefix: &str, node_type: NodeType) -> String {
+    let kept = first(prefix, MAX_SHAPED).trim_end_matches('.');
+    format!("{kept}-{}", node_type.as_str()).to_lowercase()
+}
+
+/// What the names of a group's pods begin with: cluster and group.
+#[must_use]
+pub fn worker_prefix(cluster: &str, group: &str) -> String {
+    format!("{cluster}-{group}")
 }
 
 /// KubeRay's `CheckName`: the last 50 characters; a digit or punctuation in front becomes `r`.
@@ -184,13 +178,10 @@ mod tests {
 
     #[test]
     fn pods_keep_the_front() {
-        assert_eq!(worker_pod_prefix("acme", "GPU-Pool"), "acme-gpu-pool-worker-");
-        assert_eq!(head_pod_prefix("acme"), "acme-head-");
-        assert_eq!(
-            worker_pod_prefix("acme", &format!("{}.b", "g".repeat(44))),
-            format!("acme-{}-worker-", "g".repeat(44))
-        );
-        assert_eq!(pod_name(&"a".repeat(53), NodeType::Head), format!("{}-head", "a".repeat(50)));
+        let worker = |cluster, group| pod_name_prefix(&worker_prefix(cluster, group), NodeType::Worker);
+        assert_eq!(worker("acme", "GPU-Pool"), "acme-gpu-pool-worker");
+        assert_eq!(worker("acme", &format!("{}.b", "g".repeat(44))), format!("acme-{}-worker", "g".repeat(44)));
+        assert_eq!(pod_name_prefix(&"a".repeat(53), NodeType::Head), format!("{}-head", "a".repeat(50)));
     }
 
     #[test]
@@ -215,7 +206,7 @@ mod tests {
             for shaped in [check_name(text), check_label(text), route_name(text, text), job_name(text)] {
                 assert!(shaped.len() <= 63, "{shaped}");
             }
-            assert!(pod_name(text, NodeType::RedisCleanup).len() <= 100);
+            assert!(pod_name_prefix(text, NodeType::RedisCleanup).len() <= 100);
         }
     }
 }
