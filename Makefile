@@ -1,0 +1,72 @@
+# Every command a person needs; `make help` lists them.
+
+LOCAL_CLUSTER := target/local-cluster
+KUBECTL := $(LOCAL_CLUSTER) kubectl
+IMAGE := ray-operator:dev
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart test unit-test go-test api-test e2e-test lint fmt crds cluster cluster-down cluster-status \
+	api-cluster api-cluster-down image deploy undeploy bench clean $(LOCAL_CLUSTER)
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+quickstart: ## From nothing to a Ray cluster that ran a Ray program (CONTEXT=name IMAGE=name uses your own cluster)
+	@scripts/quickstart
+
+test: ## Run every test: unit, API server, end to end with real Ray
+	@scripts/test all
+
+unit-test: ## Run the tests that need no cluster
+	@scripts/test unit
+
+api-test: ## Run the tests that need an API server
+	@scripts/test api
+
+e2e-test: ## Run the tests with real Ray on a real node
+	@scripts/test e2e
+
+lint: ## Check format, clippy, licences, Go vet
+	@scripts/lint
+
+fmt: ## Format the sources
+	cargo fmt --all
+	gofmt -w local-cluster
+
+crds: ## Generate the CRDs from the Rust types
+	cargo run --quiet --package ray-api --bin crdgen -- ray-operator/deploy/crds/ray.io_rayclusters.yaml
+
+$(LOCAL_CLUSTER):
+	@mkdir -p target
+	@cd local-cluster && go build -o ../$(LOCAL_CLUSTER) ./cmd/local-cluster
+
+cluster: $(LOCAL_CLUSTER) ## Start a real one-node Kubernetes with Ray's image on it (needs root)
+	@$(LOCAL_CLUSTER) up
+
+cluster-down: $(LOCAL_CLUSTER) ## Stop it; nothing stays behind (needs root)
+	@$(LOCAL_CLUSTER) down
+
+cluster-status: $(LOCAL_CLUSTER) ## Show its components
+	@$(LOCAL_CLUSTER) status
+
+api-cluster: $(LOCAL_CLUSTER) ## Start an API server without nodes, in seconds (NAME=dev)
+	@$(LOCAL_CLUSTER) api up --name $(or $(NAME),dev)
+
+api-cluster-down: $(LOCAL_CLUSTER) ## Stop it (NAME=dev)
+	@$(LOCAL_CLUSTER) api down --name $(or $(NAME),dev)
+
+image: $(LOCAL_CLUSTER) ## Build the operator's image, without Docker, and load it into the node
+	cargo build --release --package ray-operator
+	$(LOCAL_CLUSTER) image binary --binary target/release/ray-operator --name $(IMAGE) --load
+
+deploy: ## Install the operator on the node
+	$(KUBECTL) apply -k ray-operator/deploy
+
+undeploy: ## Remove it
+	$(KUBECTL) delete --ignore-not-found -k ray-operator/deploy
+
+bench: ## Measure speed and size; prints one table
+	@scripts/bench
+
+clean: ## Remove what was built in the checkout
+	cargo clean
