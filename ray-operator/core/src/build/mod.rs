@@ -24,6 +24,7 @@ mod volumes;
 pub use head_service::{head_fqdn, head_service, head_service_name};
 pub use headless_service::headless_service;
 pub use pod::{head_pod, worker_pod};
+pub use ray_api::annotations::POD_ORDINAL;
 pub(crate) use resources::is_gpu;
 
 /// The place of a pod in its group: what is known about it before it exists.

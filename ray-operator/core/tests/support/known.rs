@@ -43,6 +43,15 @@ pub const FIXED: &[(&str, &str)] = &[
     ("106-containers-wait-user-name", "Init container `wait-gcs-ready`"),
 ];
 
+/// Inputs that KubeRay accepts and we refuse: the field we name, and the row that says so.
+pub const STRICTER: &[(&str, &str, &str)] = &[
+    ("024-names-group-70", "spec.workerGroupSpecs[0].groupName", "Names of worker groups"),
+    ("144-multihost-zero-hosts", "spec.workerGroupSpecs[0].numOfHosts", "`numOfHosts: 0`"),
+];
+
+/// Refused inputs where KubeRay's text names another field than the one that is wrong, and the one we name.
+pub const OTHER_FIELD: &[(&str, &str)] = &[("207-invalid-redis-username-env", "env[REDIS_USERNAME]")];
+
 /// Cases in which the API server refuses what KubeRay makes and would refuse ours, too, which takes an API server to see.
 /// What KubeRay did create there is compared.
 pub const ALSO_REFUSED: &[&str] = &["030-ports-duplicate-names", "035-service-externalname", "219-invalid-pod-field"];
