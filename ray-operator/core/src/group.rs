@@ -175,3 +175,151 @@ fn delete(step: &Step, pod: &ObservedPod, reason: String) -> Write {
         action: Action::DeletePod { name: pod.name.clone(), uid: pod.uid.clone(), reason },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{after, cluster, created, decide as plan, deleted, head, observed, state, worker, worker_with};
+
+    fn named(names: &[&str]) -> ray_api::RayCluster {
+        let mut cluster = cluster(&[("g", 0, 2, 10), ("other", 0, 1, 10)]);
+        let strategy = serde_json::from_value(json!({"workersToDelete": names})).unwrap();
+        cluster.spec.worker_group_specs[0].scale_strategy = Some(strategy);
+        cluster
+    }
+
+    #[test]
+    fn missing_workers_are_made_with_the_lowest_free_index() {
+        let one = worker_with("g", "w1", &json!({"metadata": {"labels": {"ray.io/worker-group-replica-index": "1"}}}));
+        let decision = plan(&observed(cluster(&[("g", 0, 4, 10)]), vec![head("h"), one]));
+        let index = |write: &Write| match &write.action {
+            Action::CreatePod { pod, .. } => {
+                pod.metadata.labels.clone().unwrap()["ray.io/worker-group-replica-index"].clone()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(decision.groups[0].writes.iter().map(index).collect::<Vec<_>>(), ["0", "2", "3"]);
+    }
+
+    #[test]
+    fn named_workers_go_and_no_other_when_the_numbers_match() {
+        let pods = vec![head("h"), worker("g", "a"), worker("g", "b"), worker("g", "c"), worker("other", "d")];
+        let decision = plan(&observed(named(&["b"]), pods));
+        assert_eq!(deleted(decision.writes()), ["b"]);
+        assert!(created(decision.writes()).is_empty());
+    }
+
+    #[test]
+    fn a_named_worker_that_leaves_already_makes_no_other_go() {
+        let b = worker_with("g", "b", &state::leaving());
+        let pods = vec![head("h"), worker("g", "a"), b, worker("g", "c"), worker("other", "d")];
+        let decision = plan(&observed(named(&["b"]), pods));
+        assert_eq!(decision.writes().count(), 0);
+    }
+
+    #[test]
+    fn names_of_others_delete_nothing_and_are_told() {
+        let pods = vec![head("h"), worker("g", "a"), worker("g", "b"), worker("other", "d")];
+        let decision = plan(&observed(named(&["h", "d", "stranger", "demo-g-worker-gone1"]), pods));
+        assert_eq!(decision.writes().count(), 0);
+        let told: Vec<&str> = decision.groups[0].unknown_names.iter().map(|unknown| unknown.name.as_str()).collect();
+        // A name this group's pods may have had is a pod that is gone: just what was wished.
+        assert_eq!(told, ["d", "h", "stranger"]);
+    }
+
+    #[test]
+    fn a_name_that_is_to_be_deleted_is_not_made_anew() {
+        let first = created(plan(&observed(named(&[]), vec![head("h")])).writes())[0].to_owned();
+        let decision = plan(&observed(named(&[&first]), vec![head("h")]));
+        assert!(!created(decision.writes()).contains(&first.as_str()));
+        assert_eq!(created(&decision.groups[0].writes).len(), 2);
+    }
+
+    #[test]
+    fn the_surplus_goes_by_rank() {
+        let changes = [
+            ("unscheduled", state::pending()),
+            ("not-ready", state::not_ready()),
+            ("cheap", state::costs(-1)),
+            ("young", state::created("2026-01-01T11:00:00Z")),
+            ("plain", json!({})),
+            ("dear", state::costs(100)),
+        ];
+        let pods: Vec<_> = changes.iter().map(|(name, changes)| worker_with("g", name, changes)).collect();
+        for (desired, expected) in [
+            (6, vec![]),
+            (5, vec!["unscheduled"]),
+            (3, vec!["unscheduled", "not-ready", "cheap"]),
+            (1, vec!["unscheduled", "not-ready", "cheap", "young", "plain"]),
+        ] {
+            let mut pods = pods.clone();
+            pods.push(head("h"));
+            let decision = plan(&observed(cluster(&[("g", 0, desired, 10)]), pods));
+            assert_eq!(deleted(decision.writes()), expected, "{desired}");
+        }
+    }
+
+    #[test]
+    fn leaving_workers_are_replaced_at_once_and_never_chosen_again() {
+        let pods = vec![head("h"), worker_with("g", "a", &state::leaving()), worker("g", "b")];
+        let decision = plan(&observed(cluster(&[("g", 0, 2, 10)]), pods));
+        assert_eq!(created(decision.writes()).len(), 1);
+        assert!(deleted(decision.writes()).is_empty());
+    }
+
+    #[test]
+    fn a_failed_worker_is_replaced_in_the_same_pass_under_a_new_name() {
+        let failed = worker_with("g", "a", &state::failed("2026-01-01T11:59:59Z"));
+        let decision = plan(&observed(cluster(&[("g", 0, 1, 10)]), vec![head("h"), failed]));
+        assert_eq!(deleted(decision.writes()), ["a"]);
+        assert_eq!(created(decision.writes()).len(), 1);
+        assert_eq!(decision.groups[0].failures.clone().unwrap().count, Some(1));
+    }
+
+    #[test]
+    fn workers_that_fail_again_and_again_wait_before_they_are_replaced() {
+        let mut cluster = cluster(&[("g", 0, 1, 10)]);
+        cluster.status = Some(
+            serde_json::from_value(json!({"workerGroups": [{"name": "g",
+                "failures": {"count": 3, "lastTime": "2026-01-01T11:59:30Z"}}]}))
+            .unwrap(),
+        );
+        let failed = worker_with("g", "a", &state::failed("2026-01-01T11:59:59Z"));
+        let decision = plan(&observed(cluster, vec![head("h"), failed]));
+        assert_eq!(deleted(decision.writes()), ["a"]);
+        assert!(created(decision.writes()).is_empty());
+        // Fourth failure: 40 s after it happened.
+        assert_eq!(decision.groups[0].waits_until, Some(after(39)));
+        assert_eq!(decision.wake_at(), Some(after(39)));
+    }
+
+    #[test]
+    fn groups_do_not_wait_for_one_another() {
+        let mut view = observed(cluster(&[("a", 0, 1, 10), ("b", 0, 1, 10)]), vec![head("h")]);
+        let held = Step::Group(plan(&view).cluster.groups[0].name.clone());
+        view.memory.held.insert(held, after(5));
+        let decision = plan(&view);
+        assert!(decision.groups[0].writes.is_empty());
+        assert_eq!(created(&decision.groups[1].writes).len(), 1);
+        assert_eq!(decision.wake_at(), Some(after(5)));
+    }
+
+    #[test]
+    fn a_huge_number_becomes_a_bounded_plan() {
+        let decision = plan(&observed(cluster(&[("g", 0, i32::MAX, i32::MAX)]), vec![head("h")]));
+        assert_eq!(created(decision.writes()).len(), CREATES_PER_PASS);
+    }
+
+    #[test]
+    fn workers_wait_for_the_head_only_until_it_is_ready() {
+        let waits = |pods| {
+            let decision = plan(&observed(cluster(&[("g", 0, 1, 10)]), pods));
+            let Action::CreatePod { pod, .. } = &decision.groups[0].writes[0].action else { panic!() };
+            pod.spec.as_ref().unwrap().init_containers.as_ref().is_some_and(|init| !init.is_empty())
+        };
+        assert!(waits(vec![crate::testing::head_with("h", &state::not_ready())]));
+        assert!(!waits(vec![head("h")]));
+    }
+}

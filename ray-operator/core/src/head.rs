@@ -109,3 +109,75 @@ fn stays_away(input: &HeadInput<'_>) -> bool {
 fn delete(pod: &ObservedPod, reason: String) -> Write {
     Write { step: Step::Head, action: Action::DeletePod { name: pod.name.clone(), uid: pod.uid.clone(), reason } }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{after, cluster, created, decide as plan, deleted, head, head_with, observed, state};
+
+    #[test]
+    fn a_missing_head_is_made_and_a_fit_one_is_left_alone() {
+        assert_eq!(created(plan(&observed(cluster(&[]), vec![])).writes()).len(), 1);
+        for changes in [json!({}), state::pending(), state::not_ready()] {
+            assert_eq!(plan(&observed(cluster(&[]), vec![head_with("h", &changes)])).writes().count(), 0);
+        }
+    }
+
+    #[test]
+    fn an_ended_head_is_replaced_whatever_its_restart_policy() {
+        let view = observed(cluster(&[]), vec![head_with("h", &state::failed("2026-01-01T11:59:59Z"))]);
+        let decision = plan(&view);
+        assert_eq!((deleted(decision.writes()), created(decision.writes()).len()), (vec!["h"], 1));
+    }
+
+    #[test]
+    fn a_head_that_leaves_does_not_block_the_next() {
+        let decision = plan(&observed(cluster(&[]), vec![head_with("h", &state::leaving())]));
+        assert_eq!((deleted(decision.writes()).len(), created(decision.writes()).len()), (0, 1));
+    }
+
+    #[test]
+    fn of_two_heads_the_one_that_serves_stays() {
+        let starting = head_with("a", &state::not_ready());
+        let decision = plan(&observed(cluster(&[]), vec![starting, head("b")]));
+        assert_eq!((deleted(decision.writes()), created(decision.writes()).len()), (vec!["a"], 0));
+    }
+
+    #[test]
+    fn heads_that_end_at_once_come_back_ever_slower() {
+        let mut failures: Option<Failures> = None;
+        let mut waits = Vec::new();
+        let mut at = after(0);
+        for _ in 0..8 {
+            failures = Some(backoff::count(failures.as_ref(), at));
+            let until = backoff::not_before(failures.as_ref());
+            waits.push(until.map_or(0, |until| until.duration_since(at).as_secs()));
+            at = until.unwrap_or(at) + jiff::SignedDuration::from_secs(1);
+        }
+        assert_eq!(waits, [0, 10, 20, 40, 80, 160, 300, 300]);
+    }
+
+    #[test]
+    fn one_failure_is_counted_once_and_an_old_one_forgiven() {
+        let first = backoff::count(None, after(0));
+        assert_eq!(backoff::count(Some(&first), after(0)), first);
+        assert_eq!(backoff::count(Some(&first), after(5)).count, Some(2));
+        assert_eq!(backoff::count(Some(&first), after(601)).count, Some(1));
+    }
+
+    #[test]
+    fn a_provisioned_head_may_stay_away_on_request() {
+        let mut cluster = cluster(&[]);
+        let switch = (annotations::DISABLE_PROVISIONED_HEAD_RESTART.to_owned(), "true".to_owned());
+        cluster.metadata.annotations = Some([switch].into());
+        assert_eq!(created(plan(&observed(cluster.clone(), vec![])).writes()).len(), 1);
+        cluster.status = Some(
+            serde_json::from_value(json!({"conditions": [{"type": "RayClusterProvisioned", "status": "True",
+                "reason": "X", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}))
+            .unwrap(),
+        );
+        assert_eq!(plan(&observed(cluster, vec![])).writes().count(), 0);
+    }
+}

@@ -18,3 +18,6 @@ pub mod services;
 pub mod status;
 pub mod unhealthy;
 pub mod valid;
+
+#[cfg(test)]
+mod testing;

@@ -12,6 +12,10 @@ pub(super) fn report(conditions: &mut Vec<Condition>, head: Option<&ObservedPod>
         return set(conditions, HEAD_POD_READY, "False", "HeadPodNotFound", "there is no head pod", now);
     };
     let Some(ready) = &head.ready else {
+        // The scheduler's word is the best there is before a kubelet knows the pod. KubeRay has only `Unknown` here.
+        if let Some(scheduled) = head.scheduled.as_ref().filter(|scheduled| !scheduled.is_true()) {
+            return set(conditions, HEAD_POD_READY, "False", &scheduled.reason, &scheduled.message, now);
+        }
         return set(conditions, HEAD_POD_READY, "False", "Unknown", "the kubelet has not reported on the head yet", now);
     };
     let mut reason = ready.reason.clone();

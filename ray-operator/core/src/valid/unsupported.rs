@@ -3,18 +3,21 @@
 //! A cluster that asked for authentication and came up without it, or asked to be suspended and burnt money, is worse than
 //! one that says why it does not start. Each row goes when its feature arrives.
 
+use ray_api::annotations::{ENABLE_SERVE_SERVICE, FT_ENABLED};
 use ray_api::{FieldError, RayCluster};
 
 /// The fields of `raw` that ask for something this version cannot do.
 pub(super) fn unsupported(raw: &RayCluster) -> Vec<FieldError> {
     let spec = &raw.spec;
     let head = &spec.head_group_spec;
+    let annotation = |key| raw.annotation(key).unwrap_or_default();
     let asked: [(&str, bool); 10] = [
         ("spec.suspend", spec.suspend == Some(true)),
         ("spec.enableInTreeAutoscaling", spec.enable_in_tree_autoscaling == Some(true)),
         ("spec.gcsFaultToleranceOptions", spec.gcs_fault_tolerance_options.is_some()),
-        ("metadata.annotations[ray.io/ft-enabled]", is_true(raw, ray_api::annotations::FT_ENABLED)),
-        ("metadata.annotations[ray.io/enable-serve-service]", is_true(raw, ray_api::annotations::ENABLE_SERVE_SERVICE)),
+        ("metadata.annotations[ray.io/ft-enabled]", annotation(FT_ENABLED).eq_ignore_ascii_case("true")),
+        // In these letters only, as KubeRay reads it.
+        ("metadata.annotations[ray.io/enable-serve-service]", annotation(ENABLE_SERVE_SERVICE) == "true"),
         (
             "spec.authOptions.mode",
             spec.auth_options.as_ref().is_some_and(|auth| auth.mode == "token"),
@@ -39,9 +42,4 @@ pub(super) fn unsupported(raw: &RayCluster) -> Vec<FieldError> {
         }
     }
     errors
-}
-
-fn is_true(raw: &RayCluster, annotation: &str) -> bool {
-    let annotations = raw.metadata.annotations.as_ref();
-    annotations.and_then(|all| all.get(annotation)).is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }

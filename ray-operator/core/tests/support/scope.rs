@@ -44,8 +44,6 @@ pub const OUT_OF_SCOPE: &[(&str, Feature)] = &[
     ("031-ports-duplicate-numbers", Feature::Schema),
     ("043-service-serve", Feature::ServeService),
     ("044-service-serve-noport", Feature::ServeService),
-    // Value `True`, which asks for nothing in KubeRay; until the annotation means something, we refuse it as well.
-    ("045-service-serve-True", Feature::ServeService),
     ("046-ingress-plain", Feature::Ingress),
     ("047-ingress-dashboard-port", Feature::Ingress),
     ("048-ingress-no-dashboard-port", Feature::Ingress),
