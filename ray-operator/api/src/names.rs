@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(check_name("9lives"), "rlives");
         assert_eq!(check_name("-x"), "rx");
         assert_eq!(
-            head_ingress(&format!("{}1{}", "c".repeat(2), "d".repeat(37))),
+            head_ingress(&format!("{}1{}", "c".repeat(2), "d".repeat(36))),
             format!("r{}-head-ingress", "d".repeat(36))
         );
         assert_eq!(check_label("9lives"), "9lives");

@@ -3,7 +3,7 @@
 //! Everything the schema itself can say is said here and not in CEL: it costs nothing and the API server names the
 //! field. The bounds on sizes are there for the CEL rules as well, whose cost the API server estimates from them.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{CrdError, path};
 use crate::raycluster::DEFAULT_MAX_REPLICAS;
@@ -25,24 +25,33 @@ const CONDITION_TYPE: &str =
 /// Reasons of conditions.
 const CONDITION_REASON: &str = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$";
 
-/// Puts all limits into the schema of the whole object.
+/// List keys, required fields and defaults, which all versions share because one object is written through all.
 ///
 /// # Errors
 /// [`CrdError::NoSuchField`] if a path does not exist.
-pub(super) fn apply(root: &mut Value) -> Result<(), CrdError> {
-    for (at, keywords) in structure().into_iter().chain(spec()).chain(status()) {
-        let Value::Object(keywords) = keywords else { continue };
-        merge(path::at(root, at)?, keywords);
+pub(super) fn apply_structure(root: &mut Value) -> Result<(), CrdError> {
+    apply(root, structure())
+}
+
+/// Bounds, patterns and enumerations of `v1`.
+///
+/// # Errors
+/// [`CrdError::NoSuchField`] if a path does not exist.
+pub(super) fn apply_bounds(root: &mut Value) -> Result<(), CrdError> {
+    apply(root, spec())?;
+    apply(root, status())
+}
+
+fn apply(root: &mut Value, limits: Vec<(&'static str, Value)>) -> Result<(), CrdError> {
+    for (at, keywords) in limits {
+        if let Value::Object(keywords) = keywords {
+            path::at(root, at)?.extend(keywords);
+        }
     }
     Ok(())
 }
 
-fn merge(schema: &mut Map<String, Value>, keywords: Map<String, Value>) {
-    schema.extend(keywords);
-}
-
-/// Limits that other versions share: types of lists, because one object is written through both.
-pub(super) fn structure() -> Vec<(&'static str, Value)> {
+fn structure() -> Vec<(&'static str, Value)> {
     vec![
         (
             "spec.workerGroupSpecs",
@@ -59,6 +68,25 @@ pub(super) fn structure() -> Vec<(&'static str, Value)> {
         ("spec.workerGroupSpecs[]", json!({"required": ["groupName", "maxReplicas", "minReplicas", "template"]})),
         ("spec.headGroupSpec", json!({"required": ["template"]})),
         ("spec", json!({"required": ["headGroupSpec"]})),
+        (
+            "spec.autoscalerOptions.env",
+            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}),
+        ),
+        (
+            "spec.autoscalerOptions.volumeMounts",
+            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["mountPath"]}),
+        ),
+        (
+            "spec.historyServerOptions.collectorOptions.env",
+            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}),
+        ),
+        ("spec.networkPolicy.workerGroups[]", json!({"required": ["groupName"]})),
+        ("spec.workerGroupSpecs[].priority", json!({"default": 0})),
+        (
+            "spec.networkPolicy.workerGroups",
+            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["groupName"]}),
+        ),
+        ("spec.workerGroupSpecs[].numOfHosts", json!({"default": 1})),
     ]
 }
 
@@ -70,9 +98,8 @@ fn spec() -> Vec<(&'static str, Value)> {
         ("spec.workerGroupSpecs[].replicas", not_negative.clone()),
         ("spec.workerGroupSpecs[].minReplicas", not_negative.clone()),
         ("spec.workerGroupSpecs[].maxReplicas", not_negative.clone()),
-        ("spec.workerGroupSpecs[].numOfHosts", json!({"default": 1, "minimum": 1})),
+        ("spec.workerGroupSpecs[].numOfHosts", json!({"minimum": 1})),
         ("spec.workerGroupSpecs[].idleTimeoutSeconds", not_negative.clone()),
-        ("spec.workerGroupSpecs[].priority", json!({"default": 0})),
         ("spec.workerGroupSpecs[].scaleStrategy.workersToDelete", json!({"maxItems": MAX_WORKERS_TO_DELETE})),
         ("spec.workerGroupSpecs[].scaleStrategy.workersToDelete[]", json!({"maxLength": MAX_POD_NAME})),
         ("spec.workerGroupSpecs[].labels{}", json!({"maxLength": 63, "pattern": LABEL_VALUE})),
@@ -85,34 +112,14 @@ fn spec() -> Vec<(&'static str, Value)> {
         ("spec.autoscalerOptions.version", json!({"enum": ["v1", "v2"]})),
         ("spec.autoscalerOptions.upscalingMode", json!({"enum": ["Default", "Aggressive", "Conservative"]})),
         ("spec.autoscalerOptions.idleTimeoutSeconds", not_negative),
-        (
-            "spec.autoscalerOptions.env",
-            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}),
-        ),
-        (
-            "spec.autoscalerOptions.volumeMounts",
-            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["mountPath"]}),
-        ),
         ("spec.gcsFaultToleranceOptions.backend", json!({"enum": ["redis", "rocksdb"]})),
         ("spec.gcsFaultToleranceOptions.storage.deletionPolicy", json!({"enum": ["DeleteWithCluster", "Retain"]})),
         ("spec.networkPolicy.mode", json!({"enum": ["DenyAll", "DenyAllIngress", "DenyAllEgress"]})),
-        (
-            "spec.networkPolicy.workerGroups",
-            json!({
-                "maxItems": MAX_WORKER_GROUPS,
-                "x-kubernetes-list-type": "map",
-                "x-kubernetes-list-map-keys": ["groupName"],
-            }),
-        ),
-        ("spec.networkPolicy.workerGroups[]", json!({"required": ["groupName"]})),
+        ("spec.networkPolicy.workerGroups", json!({"maxItems": MAX_WORKER_GROUPS})),
         ("spec.networkPolicy.workerGroups[].groupName", json!({"minLength": 1, "maxLength": MAX_GROUP_NAME})),
         ("spec.historyServerOptions", json!({"required": ["collectorOptions"]})),
         ("spec.historyServerOptions.collectorOptions", json!({"required": ["image"]})),
         ("spec.historyServerOptions.collectorOptions.image", json!({"minLength": 1})),
-        (
-            "spec.historyServerOptions.collectorOptions.env",
-            json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}),
-        ),
     ]
 }
 

@@ -54,8 +54,10 @@ pub fn ray_cluster() -> Result<CustomResourceDefinition, CrdError> {
 /// # Errors
 /// See [`CrdError`].
 pub fn ray_cluster_json() -> Result<Value, CrdError> {
-    let v1 = v1_schema()?;
+    let mut v1 = plain_schema()?;
     let v1alpha1 = v1alpha1::schema(&v1)?;
+    limits::apply_bounds(&mut v1)?;
+    rules::apply(&mut v1)?;
     Ok(json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -104,7 +106,8 @@ pub fn ray_cluster_yaml() -> Result<String, CrdError> {
     Ok(format!("# Made by `cargo run -p ray-api --bin crdgen`. Do not edit.\n{body}"))
 }
 
-fn v1_schema() -> Result<Value, CrdError> {
+/// The types, with list keys and defaults but without bounds and rules.
+fn plain_schema() -> Result<Value, CrdError> {
     let mut root = json!({
         "description": "A Ray cluster: one head pod and any number of worker groups.",
         "type": "object",
@@ -117,7 +120,6 @@ fn v1_schema() -> Result<Value, CrdError> {
             "status": schema::of::<RayClusterStatus>()?,
         },
     });
-    limits::apply(&mut root)?;
-    rules::apply(&mut root)?;
+    limits::apply_structure(&mut root)?;
     Ok(root)
 }

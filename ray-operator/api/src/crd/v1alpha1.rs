@@ -17,7 +17,7 @@ use super::CrdError;
 /// Name of the version.
 pub const VERSION: &str = "v1alpha1";
 
-/// Keywords that are kept; bounds, patterns, enumerations, CEL rules and texts are not.
+/// Keywords that are kept; texts and atomic structs are not.
 const KEPT: [&str; 8] = [
     "type",
     "format",
@@ -46,7 +46,7 @@ const OPEN: [&str; 13] = [
     "metadata",
 ];
 
-/// Schema of the version, from the schema of `v1`.
+/// Schema of the version, from the schema of `v1` before bounds and rules.
 ///
 /// # Errors
 /// [`CrdError::NoSuchField`] if `v1` has no `spec` or `status`.
