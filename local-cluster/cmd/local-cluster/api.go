@@ -129,14 +129,19 @@ func apiRun(log *progress.Log, args []string) error {
 	return apiKeep(ctx, log, f)
 }
 
-// endWithParent calls end when standard input ends or the parent process does. A parent-death signal would be
-// simpler, but comes when the parent's *thread* ends, and test runners start us from threads that come and go.
+// endWithParent calls end when standard input ends or the parent process does.
 func endWithParent(end func()) {
-	parent := os.Getppid()
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		end()
 	}()
+	onParentEnd(end)
+}
+
+// onParentEnd calls end when the parent process ends. A parent-death signal would be simpler, but comes when the
+// parent's *thread* ends, and test runners start us from threads that come and go.
+func onParentEnd(end func()) {
+	parent := os.Getppid()
 	go func() {
 		for os.Getppid() == parent {
 			time.Sleep(100 * time.Millisecond)

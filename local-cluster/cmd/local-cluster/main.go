@@ -30,7 +30,7 @@ type exitCode int
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func commands() []command {
-	return append(nodeCommands(), imageCommands(), apiCommands(), buildCommand())
+	return append(nodeCommands(), imageCommands(), apiCommands(), kwokCommand(), buildCommand())
 }
 
 func main() {

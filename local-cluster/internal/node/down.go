@@ -99,7 +99,8 @@ func clean(log *progress.Log, dir string) error {
 	return nil
 }
 
-// findInits looks for the first processes of nodes of this folder, recorded or not.
+// findInits looks for the first processes of nodes, recorded or not. A machine has room for one node: the cable and
+// the control groups have fixed names, and removing them here would break another folder's node, which is an error.
 func findInits(dir string) ([]process.Identity, error) {
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -108,30 +109,45 @@ func findInits(dir string) ([]process.Identity, error) {
 	var inits []process.Identity
 	for _, path := range commands {
 		content, err := os.ReadFile(path)
-		if err != nil || !isInit(string(content), dir) {
-			continue // it ended meanwhile, or is somebody else's
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		other, isInit := initFolder(string(content))
+		if !isInit {
+			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil {
 			continue
 		}
-		if identity, err := process.Identify(pid); err == nil {
+		identity, err := process.Identify(pid)
+		switch {
+		case err != nil: // it ended meanwhile
+		case other != dir:
+			return nil, fmt.Errorf("this machine runs a node in %s, and has room for one", other)
+		default:
 			inits = append(inits, identity)
 		}
 	}
 	return inits, nil
 }
 
+const dirFlag = "--dir="
+
 // InitArguments are the arguments by which an Init of a folder is started, and recognised.
-func InitArguments(dir string) []string { return []string{"node", "init", "--dir=" + dir} }
+func InitArguments(dir string) []string { return []string{"node", "init", dirFlag + dir} }
 
 // SuperviseArguments are those of its supervisor.
-func SuperviseArguments(dir string) []string { return []string{"node", "supervise", "--dir=" + dir} }
+func SuperviseArguments(dir string) []string { return []string{"node", "supervise", dirFlag + dir} }
 
-// isInit says whether a command line, its parts separated by zero bytes, is that of an Init of the folder.
-func isInit(commandLine, dir string) bool {
+// initFolder returns the folder of the node whose Init has this command line, its parts separated by zero bytes.
+func initFolder(commandLine string) (dir string, isInit bool) {
 	parts := strings.Split(strings.TrimRight(commandLine, "\x00"), "\x00")
-	return len(parts) > 1 && slices.Equal(parts[1:], InitArguments(dir))
+	if len(parts) != 4 {
+		return "", false
+	}
+	dir, found := strings.CutPrefix(parts[3], dirFlag)
+	return dir, found && slices.Equal(parts[1:], InitArguments(dir))
 }
 
 // unmountBelow unmounts what is mounted below a folder, the last first. In the node's own mount namespace there is

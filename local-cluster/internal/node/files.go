@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"localcluster/internal/cgroup"
 	"localcluster/internal/controlplane"
@@ -53,7 +54,19 @@ func prepare(config Config) (*controlplane.ControlPlane, error) {
 			return nil, err
 		}
 	}
+	if err := giveToCaller(plane.Kubeconfig()); err != nil {
+		return nil, err
+	}
 	return plane, config.write()
+}
+
+// giveToCaller makes the user who called sudo the owner of a file that only its owner may read.
+func giveToCaller(path string) error {
+	uid, err := strconv.Atoi(os.Getenv("SUDO_UID"))
+	if err != nil {
+		return nil
+	}
+	return os.Chown(path, uid, -1)
 }
 
 func (c Config) kubeletConfig() string {

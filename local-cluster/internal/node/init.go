@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-
-	"localcluster/internal/network"
 )
 
 // privateFolders are those of which the node has an empty one of its own: what components keep there (locks, names
@@ -124,11 +122,3 @@ func makeFolders() ([]string, error) {
 
 // cloneFlags are the namespaces that Init is born in.
 const cloneFlags = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET
-
-// connect lays the cable to the namespaces of a process.
-func connect(plan network.Plan, pid int) error {
-	if err := network.Disconnect(); err != nil {
-		return err
-	}
-	return plan.Connect(pid)
-}

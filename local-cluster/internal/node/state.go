@@ -77,6 +77,10 @@ type ComponentStatus struct {
 // Inspect looks at a node.
 func Inspect(ctx context.Context, dir string) Status {
 	status := Status{Kubeconfig: Kubeconfig(dir)}
+	if os.Getuid() != 0 {
+		status.Problem = "only root can look into the node"
+		return status
+	}
 	s, err := readState(dir)
 	if err != nil || !s.Init.Running() {
 		status.Problem = "the node is not up"

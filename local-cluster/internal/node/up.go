@@ -79,8 +79,9 @@ func Up(ctx context.Context, log *progress.Log, options Options) error {
 			err := f()
 			if err != nil {
 				// Said at once, and not after the other half has compiled for ten more minutes.
-				if !errors.Is(err, context.Canceled) {
-					log.Line("node", "failed: %v", err)
+				if ctx.Err() == nil {
+					first, _, _ := strings.Cut(err.Error(), "\n")
+					log.Line("node", "failed (%s), waiting for the rest to end", first)
 				}
 				cancel(err)
 			}
@@ -234,7 +235,7 @@ func launch(config Config, options Options) error {
 	if err := (state{Init: identity, MadeFolders: made, Since: time.Now()}).write(config.Dir); err != nil {
 		return err
 	}
-	if err := connect(config.Network, identity.PID); err != nil {
+	if err := config.Network.Connect(identity.PID); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(gate, goAhead); err != nil {
