@@ -1,5 +1,15 @@
 //! The custom resource definition: checked in, structural, small enough, and nothing of a pod template missing.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking, and its helpers are outside of test functions"
+)]
+
 use std::collections::BTreeSet;
 
 use ray_api::crd;

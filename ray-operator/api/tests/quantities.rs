@@ -1,5 +1,15 @@
 //! Quantities: the same answers as Kubernetes' own library, and the laws they keep.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking, and its helpers are outside of test functions"
+)]
+
 use proptest::prelude::*;
 use ray_api::quantity::{Format, Quantity, parse};
 

@@ -7,7 +7,7 @@ use k8s_openapi::api::networking::v1::IngressTLS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::de::null_as_default;
+use crate::de::{null_as_default, service};
 
 /// The head of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct HeadGroupSpec {
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "String::is_empty")]
     pub service_type: String,
     /// The user's own head Service, taken over with selector and missing ports filled in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "service", skip_serializing_if = "Option::is_none")]
     pub head_service: Option<Service>,
     /// `true` makes an Ingress (on OpenShift a Route) for the dashboard.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -40,9 +40,9 @@ pub(super) fn check(cluster: &RayCluster, errors: &mut Errors) {
         );
     }
     if autoscaling && options.known_version() == Some(AutoscalerVersion::V2) {
-        check_restart_policy(&spec.head_group_spec.template, HEAD.to_owned(), errors);
+        check_restart_policy(&spec.head_group_spec.template, HEAD, errors);
         for (index, group) in spec.worker_group_specs.iter().enumerate() {
-            check_restart_policy(&group.template, group_path(index, ""), errors);
+            check_restart_policy(&group.template, &group_path(index, ""), errors);
         }
     }
     if options.idle_timeout_seconds.is_some_and(i32::is_negative) {
@@ -54,7 +54,7 @@ pub(super) fn check(cluster: &RayCluster, errors: &mut Errors) {
 }
 
 /// Autoscaler v2 counts a worker that stopped as gone; a container restarted in its place would be one too many.
-fn check_restart_policy(template: &PodTemplateSpec, path: String, errors: &mut Errors) {
+fn check_restart_policy(template: &PodTemplateSpec, path: &str, errors: &mut Errors) {
     let policy = template.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()).unwrap_or_default();
     if !matches!(policy, "" | "Never") {
         errors.spec(
