@@ -134,7 +134,7 @@ impl Passes {
             act::perform(&self.api, &self.ledger, key, uid, &writes).await
         };
         log(key, &writes, &outcomes);
-        let Report { status, events, wake_at } = report(&observed, &verdict, &outcomes, now());
+        let Report { status, events, wake_at } = report(&observed, &verdict, &outcomes, &self.config, now());
         for event in events {
             self.events.publish(key, uid, event);
         }

@@ -36,14 +36,22 @@ fn created(attempt: &Attempt<'_>) -> Vec<Event> {
     for write in done(attempt).filter(|write| !matches!(write.action, Action::DeletePod { .. })) {
         by_step.entry(&write.step).or_default().push(write.action.name());
     }
-    // A head and its Service are made together; they share an event.
-    let service = if by_step.contains_key(&Step::Head) { by_step.remove(&Step::HeadService) } else { None };
+    // A head and the Services are made together; they share an event.
+    let mut services = Vec::new();
+    if by_step.contains_key(&Step::Head) {
+        let of_services = [Step::HeadService, Step::HeadlessService];
+        services = of_services.iter().filter_map(|step| by_step.remove(step)).flatten().collect();
+    }
     let event = |(step, names): (&Step, Vec<&str>)| {
         let list = list(&names);
         match step {
             Step::Head => {
-                let service = service.as_ref().map(|names| format!(" and its Service {}", names.concat()));
-                let note = format!("Created head pod {list}{}", service.unwrap_or_default());
+                let services = match services.as_slice() {
+                    [] => String::new(),
+                    [one] => format!(" and Service {one}"),
+                    several => format!(" and Services {}", several.join(", ")),
+                };
+                let note = format!("Created head pod {list}{services}");
                 Event::normal("CreatedHeadPod", "Create", note)
             }
             Step::HeadService | Step::HeadlessService => {

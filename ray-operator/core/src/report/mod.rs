@@ -9,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ray_api::RayClusterStatus;
 use serde_json::Value;
 
+use crate::config::OperatorConfig;
 use crate::observed::Observed;
 use crate::plan::{Event, Outcome, Verdict, Write};
 use crate::status::{self, Attempt};
@@ -38,13 +39,22 @@ pub struct StatusPatch {
 
 /// Works out status, events and the next look from a verdict and the outcomes of its writes, in the verdict's order.
 #[must_use]
-pub fn report(observed: &Observed, verdict: &Verdict, outcomes: &[Outcome], now: Timestamp) -> Report {
+pub fn report(
+    observed: &Observed,
+    verdict: &Verdict,
+    outcomes: &[Outcome],
+    config: &OperatorConfig,
+    now: Timestamp,
+) -> Report {
     let attempt = Attempt { results: verdict.writes().zip(outcomes).collect::<Vec<(&Write, &Outcome)>>() };
-    let wished = match verdict {
+    let mut wished = match verdict {
         Verdict::LeaveAlone => return Report::default(),
         Verdict::Reject(rejection) => status::of_rejection(observed, &rejection.errors, now),
         Verdict::Act(decision) => status::of_decision(observed, decision, &attempt, now),
     };
+    if !config.gates.ray_cluster_status_conditions {
+        wished.conditions.clear();
+    }
     let events = events::of(observed, verdict, &attempt, &wished);
     let before = observed.cluster.status.clone().unwrap_or_default();
     let (status, look_again) = decide_status(observed, verdict, &attempt, &before, wished, now);

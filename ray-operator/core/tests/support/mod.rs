@@ -12,3 +12,4 @@ pub mod known;
 pub mod normal;
 pub mod quantity;
 pub mod scope;
+pub mod world;
