@@ -62,7 +62,7 @@ func Up(ctx context.Context, log *progress.Log, options Options) error {
 		return err
 	}
 	if recovers(ctx, log, options.Dir) {
-		if err := loadAll(ctx, log, options.Dir, options.RayVersions, func(context.Context) error { return nil }); err != nil {
+		if err := loadAll(ctx, log, options.Dir, options.RayVersions, options.containerdReady); err != nil {
 			return err
 		}
 		log.Line("node", "already up")
@@ -97,7 +97,7 @@ func Up(ctx context.Context, log *progress.Log, options Options) error {
 				case <-ctx.Done():
 					return ctx.Err()
 				}
-				return waitForContainerd(ctx, options.Dir, func() error { return alive(options.Dir) })
+				return options.containerdReady(ctx)
 			})
 		}))
 	if err != nil {
@@ -112,6 +112,13 @@ func Up(ctx context.Context, log *progress.Log, options Options) error {
 	}
 	s.Ready = true
 	return s.write(options.Dir)
+}
+
+// containerdReady returns when images can be imported.
+func (o Options) containerdReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	return waitForContainerd(ctx, o.Dir, func() error { return alive(o.Dir) })
 }
 
 // lock keeps two commands from changing the node at once.
