@@ -19,11 +19,13 @@ pub fn count(previous: Option<&Failures>, at: Timestamp) -> Failures {
     };
     match previous.last_time.as_ref().map(|time| time.0) {
         Some(last) if at <= last => previous.clone(),
-        Some(last) if at.duration_since(last) > FORGIVEN_AFTER => Failures { count: Some(1), last_time: Some(Time(at)) },
+        Some(last) if at.duration_since(last) > FORGIVEN_AFTER => {
+            Failures { count: Some(1), last_time: Some(Time(at)) }
+        }
         _ => {
             let count = previous.count.unwrap_or(0).saturating_add(1);
             Failures { count: Some(count), last_time: Some(Time(at)) }
-        },
+        }
     }
 }
 

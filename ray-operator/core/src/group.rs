@@ -158,11 +158,7 @@ fn create(
     }
 }
 
-fn last_ordinal<'a>(
-    input: &GroupInput<'_>,
-    step: &Step,
-    members: impl Iterator<Item = &'a Arc<ObservedPod>>,
-) -> i64 {
+fn last_ordinal<'a>(input: &GroupInput<'_>, step: &Step, members: impl Iterator<Item = &'a Arc<ObservedPod>>) -> i64 {
     let reported = input.previous.and_then(|status| status.last_ordinal).unwrap_or(0);
     let seen = members.map(|pod| pod.ordinal).max().unwrap_or(0);
     let taken = input.memory.taken_ordinals.get(step).copied().unwrap_or(0);
@@ -170,10 +166,7 @@ fn last_ordinal<'a>(
 }
 
 fn delete(step: &Step, pod: &ObservedPod, reason: String) -> Write {
-    Write {
-        step: step.clone(),
-        action: Action::DeletePod { name: pod.name.clone(), uid: pod.uid.clone(), reason },
-    }
+    Write { step: step.clone(), action: Action::DeletePod { name: pod.name.clone(), uid: pod.uid.clone(), reason } }
 }
 
 #[cfg(test)]
@@ -181,7 +174,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{after, cluster, created, decide as plan, deleted, head, observed, state, worker, worker_with};
+    use crate::testing::{
+        after, cluster, created, decide as plan, deleted, head, observed, state, worker, worker_with,
+    };
 
     fn named(names: &[&str]) -> ray_api::RayCluster {
         let mut cluster = cluster(&[("g", 0, 2, 10), ("other", 0, 1, 10)]);

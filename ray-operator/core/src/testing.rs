@@ -17,7 +17,7 @@ pub(crate) fn now() -> Timestamp {
 
 /// `seconds` after [`now`].
 pub(crate) fn after(seconds: i64) -> Timestamp {
-    Timestamp::from_second(now().as_second() + seconds).unwrap()
+    now().checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap()
 }
 
 /// A cluster named `demo` with groups of (name, min, replicas, max).

@@ -1,7 +1,13 @@
 //! Status, events and later changes against what KubeRay really did (`tests/golden`), in a world without an API server.
 
 // Tests fail by panicking.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 mod support;
 
@@ -69,9 +75,7 @@ fn is_comparable(case: &Case) -> bool {
     let fixed = FIXED.iter().map(|(name, _)| *name);
     let stricter = STRICTER.iter().map(|(name, ..)| *name);
     let mut excepted = fixed.chain(stricter).chain(ALSO_REFUSED.iter().copied());
-    waits_for(&case.name).is_none()
-        && built::valid_cluster(case).is_ok()
-        && !excepted.any(|name| name == case.name)
+    waits_for(&case.name).is_none() && built::valid_cluster(case).is_ok() && !excepted.any(|name| name == case.name)
 }
 
 fn change(world: &mut World, change: &Value) {

@@ -1,7 +1,13 @@
 //! What holds for the plan of any view: random clusters, random pods, random wishes.
 
 // Tests fail by panicking.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,16 +52,16 @@ struct Pod {
 
 fn groups() -> impl Strategy<Value = Vec<Group>> {
     let group = |name| {
-        (0..4_i32, proptest::option::of(0..6_i32), 0..6_i32, proptest::collection::vec(any::<usize>(), 0..4)).prop_map(
-            move |(min, replicas, span, named)| Group { name, min, replicas, max: min + span, named },
-        )
+        (0..4_i32, proptest::option::of(0..6_i32), 0..6_i32, proptest::collection::vec(any::<usize>(), 0..4))
+            .prop_map(move |(min, replicas, span, named)| Group { name, min, replicas, max: min + span, named })
     };
     (group(GROUPS[0]), group(GROUPS[1]), group(GROUPS[2]), 0..4_usize)
         .prop_map(|(a, b, c, count)| [a, b, c].into_iter().take(count).collect())
 }
 
 fn pod() -> impl Strategy<Value = Pod> {
-    let phase = prop::sample::select(vec!["Pending", "Running", "Running", "Running", "Failed", "Succeeded", "Unknown"]);
+    let phase =
+        prop::sample::select(vec!["Pending", "Running", "Running", "Running", "Failed", "Succeeded", "Unknown"]);
     let policy = prop::sample::select(vec!["Always", "OnFailure", "Never"]);
     let flags = (any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.2), any::<bool>());
     (0..5_usize, phase, flags, policy, -3..3_i32).prop_map(

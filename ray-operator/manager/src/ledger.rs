@@ -209,14 +209,20 @@ mod tests {
         .unwrap()
     }
 
+    /// A ledger that has looked at the cluster once, as every pass begins.
+    fn known() -> (Ledger, Cache) {
+        let (ledger, cache) = (Ledger::default(), Cache::default());
+        assert_eq!(gate(&ledger, &cache), Gate::Open);
+        (ledger, cache)
+    }
+
     fn gate(ledger: &Ledger, cache: &Cache) -> Gate {
         ledger.look(&key(), "owner", 1, cache).0
     }
 
     #[test]
     fn a_created_pod_is_waited_for_until_the_watch_shows_it() {
-        let (ledger, cache) = (Ledger::default(), Cache::default());
-        assert_eq!(gate(&ledger, &cache), Gate::Open);
+        let (ledger, cache) = known();
         let name = "name-p".to_owned();
         ledger.expect(&key(), Pending::PodCreated { name: name.clone(), known: None });
         ledger.expect(&key(), Pending::PodCreated { name, known: Some(("p".into(), 7)) });
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_pod_that_came_and_went_is_not_waited_for() {
-        let (ledger, cache) = (Ledger::default(), Cache::default());
+        let (ledger, cache) = known();
         ledger.expect(&key(), Pending::PodCreated { name: "name-p".into(), known: Some(("p".into(), 7)) });
         cache.pods.apply(pod("other", 8));
         assert_eq!(gate(&ledger, &cache), Gate::Open);
@@ -235,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_lost_reply_is_waited_for_by_name() {
-        let (ledger, cache) = (Ledger::default(), Cache::default());
+        let (ledger, cache) = known();
         ledger.expect(&key(), Pending::PodCreated { name: "name-p".into(), known: None });
         cache.pods.apply(pod("other", 99));
         assert_eq!(gate(&ledger, &cache), Gate::Wait);
@@ -245,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_delete_has_come_back_when_the_pod_leaves_or_is_gone() {
-        let (ledger, cache) = (Ledger::default(), Cache::default());
+        let (ledger, cache) = known();
         cache.pods.apply(pod("p", 7));
         ledger.expect(&key(), Pending::PodDeleted { uid: "p".into() });
         assert_eq!(gate(&ledger, &cache), Gate::Wait);
@@ -256,7 +262,7 @@ mod tests {
 
     #[test]
     fn holds_grow_and_a_new_spec_clears_them() {
-        let (ledger, cache) = (Ledger::default(), Cache::default());
+        let (ledger, cache) = known();
         let now = Timestamp::UNIX_EPOCH;
         let held = |generation| ledger.look(&key(), "owner", generation, &cache).1.held.get(&Step::Head).copied();
         assert_eq!(held(1), None);

@@ -65,7 +65,7 @@ impl Passes {
             }
             // The watch pokes when the write comes back; this is for the case that it does not.
             Ok(Gathered::NotYet) => PassEnd::Done(Some(OVERDUE)),
-            Ok(Gathered::View(observed, uid, undecodable)) => self.work(&key, *observed, &uid, undecodable).await,
+            Ok(Gathered::View(observed, uid, undecodable)) => self.work(&key, &observed, &uid, undecodable).await,
             Err(error) => {
                 tracing::warn!(cluster = %key, %error, "cannot look at the cluster");
                 PassEnd::Failed
@@ -91,12 +91,8 @@ impl Passes {
             }
         }
         let (cluster, undecodable) = decode(key, &stored);
-        let observed = Observed {
-            cluster,
-            pods: self.cache.pods.of(&uid),
-            services: self.cache.services.of(&uid),
-            memory,
-        };
+        let observed =
+            Observed { cluster, pods: self.cache.pods.of(&uid), services: self.cache.services.of(&uid), memory };
         Ok(Gathered::View(Box::new(observed), uid, undecodable))
     }
 
@@ -119,22 +115,19 @@ impl Passes {
     async fn work(
         &self,
         key: &ClusterKey,
-        observed: Observed,
+        observed: &Observed,
         uid: &Arc<str>,
         undecodable: Option<FieldError>,
     ) -> PassEnd {
         let verdict = match undecodable {
             Some(error) => Verdict::Reject(Rejection { errors: vec![error] }),
-            None => plan(&observed, &self.config, now()),
+            None => plan(observed, &self.config, now()),
         };
         let writes: Vec<&Write> = verdict.writes().collect();
-        let outcomes = if writes.is_empty() {
-            Vec::new()
-        } else {
-            act::perform(&self.api, &self.ledger, key, uid, &writes).await
-        };
+        let outcomes =
+            if writes.is_empty() { Vec::new() } else { act::perform(&self.api, &self.ledger, key, uid, &writes).await };
         log(key, &writes, &outcomes);
-        let Report { status, events, wake_at } = report(&observed, &verdict, &outcomes, &self.config, now());
+        let Report { status, events, wake_at } = report(observed, &verdict, &outcomes, &self.config, now());
         for event in events {
             self.events.publish(key, uid, event);
         }
@@ -143,9 +136,10 @@ impl Passes {
         {
             return PassEnd::Failed;
         }
-        let held = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_) | Outcome::Skipped));
-        // A failed step is held by the ledger; the plan of the next pass knows until when.
-        PassEnd::Done(if held { Some(Duration::ZERO) } else { wake_at.map(until) })
+        // Not done as planned: the ledger has learnt something (how long to hold a step, that a name is spent), and the
+        // plan of the next pass knows what follows.
+        let plan_again = outcomes.iter().any(|outcome| *outcome != Outcome::Done);
+        PassEnd::Done(if plan_again { Some(Duration::ZERO) } else { wake_at.map(until) })
     }
 
     /// Whether the status was written (or there is nobody left to write it to).

@@ -235,39 +235,51 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn pokes_during_a_pass_become_one_more_pass() {
-        let log = ran(4, |_, _| PassEnd::Done(None), async |trigger| {
-            trigger.poke(key("a"));
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            for _ in 0..100 {
+        let log = ran(
+            4,
+            |_, _| PassEnd::Done(None),
+            async |trigger| {
                 trigger.poke(key("a"));
-            }
-            tokio::time::sleep(Duration::from_secs(5)).await;
-        })
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                for _ in 0..100 {
+                    trigger.poke(key("a"));
+                }
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            },
+        )
         .await;
         assert_eq!(log, ["a", "a"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_busy_cluster_does_not_starve_another() {
-        let log = ran(1, |_, _| PassEnd::Done(None), async |trigger| {
-            trigger.poke(key("busy"));
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            trigger.poke(key("busy"));
-            trigger.poke(key("small"));
-            tokio::time::sleep(Duration::from_secs(5)).await;
-        })
+        let log = ran(
+            1,
+            |_, _| PassEnd::Done(None),
+            async |trigger| {
+                trigger.poke(key("busy"));
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                trigger.poke(key("busy"));
+                trigger.poke(key("small"));
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            },
+        )
         .await;
         assert_eq!(log, ["busy", "small", "busy"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_failing_pass_waits_longer_each_time_whatever_pokes_it() {
-        let log = ran(1, |_, _| PassEnd::Failed, async |trigger| {
-            for _ in 0..40 {
-                trigger.poke(key("a"));
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        })
+        let log = ran(
+            1,
+            |_, _| PassEnd::Failed,
+            async |trigger| {
+                for _ in 0..40 {
+                    trigger.poke(key("a"));
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+        )
         .await;
         // At 0, 0.55, 1.6 and 3.65 s: waits of 0.5, 1 and 2 s after passes of 50 ms.
         assert_eq!(log.len(), 4);

@@ -42,7 +42,8 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
             stop.cancel();
         }
     });
-    let mut config = Config::infer().await.context("cannot find an API server: neither in a cluster nor a kubeconfig")?;
+    let mut config =
+        Config::infer().await.context("cannot find an API server: neither in a cluster nor a kubeconfig")?;
     // Every write has a deadline and a pace of its own; kube's retries would hide both.
     config.default_retry = false;
     let client = Client::try_from(config).context("cannot make a client for the API server")?;
@@ -57,13 +58,8 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
 pub async fn run_with(options: Options, client: Client, stop: CancellationToken) -> anyhow::Result<()> {
     let metrics = Metrics::default();
     let ready = Ready::default();
-    let serve = server::serve(
-        options.health_probe_bind_address,
-        options.metrics_addr,
-        ready.clone(),
-        &metrics,
-        stop.clone(),
-    );
+    let serve =
+        server::serve(options.health_probe_bind_address, options.metrics_addr, ready.clone(), &metrics, stop.clone());
     let work = work(&options, client, &metrics, ready, stop.clone());
     let both = async {
         tokio::try_join!(
@@ -118,7 +114,9 @@ async fn work(options: &Options, client: Client, metrics: &Metrics, ready: Ready
         tokio::time::sleep(STOP_DEADLINE).await;
     };
     let work = async {
-        queue.run(options.reconcile_concurrency.into(), metrics, stop.clone(), move |key| passes.clone().pass(key)).await;
+        queue
+            .run(options.reconcile_concurrency.into(), metrics, stop.clone(), move |key| passes.clone().pass(key))
+            .await;
         // `passes` is gone, and with it the last sink: what waits is published, then the task ends.
         let _ = publishing.await;
     };

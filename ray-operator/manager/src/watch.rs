@@ -19,7 +19,9 @@ use crate::queue::Trigger;
 const POD_SELECTOR: &str = "ray.io/cluster,ray.io/node-type";
 
 /// A kind whose objects go into the cache.
-trait Cached: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static {
+trait Cached:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
+{
     fn apply(self, cache: &Cache) -> Vec<ClusterKey>;
     fn delete(self, cache: &Cache) -> Vec<ClusterKey>;
     fn replace(namespace: Option<&str>, objects: Vec<Self>, cache: &Cache) -> Vec<ClusterKey>;
@@ -106,6 +108,15 @@ fn api<K: Cached>(client: &Client, namespace: Option<&str>) -> Api<K> {
     }
 }
 
+/// Whether the API server answered that it has no such resource.
+fn is_unknown_kind(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
+        _ => false,
+    }
+}
+
 #[derive(Clone)]
 struct Shell {
     cache: Arc<Cache>,
@@ -130,7 +141,12 @@ impl Shell {
                 // The stream never ends by itself.
                 None => return,
                 Some(Err(error)) => {
-                    tracing::warn!(kind = %K::kind(&()), %error, "watch broken; it is tried again");
+                    let kind = K::kind(&());
+                    if is_unknown_kind(&error) {
+                        tracing::warn!("the API server does not know {kind}; is its CRD installed? Waiting for it");
+                    } else {
+                        tracing::warn!(%kind, %error, "watch broken; it is tried again");
+                    }
                     continue;
                 }
                 Some(Ok(Event::Init)) => {

@@ -37,7 +37,9 @@ fn sources_are_short() {
 
 #[test]
 fn documents_exist() {
-    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs/kuberay-differences.md"] {
+    for file in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs/kuberay-differences.md"]
+    {
         let text = std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(text.lines().count() > 5, "{file} is empty");
     }
@@ -50,7 +52,9 @@ fn documents_name_existing_files() {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         let roots = ["ray-operator/", "tests/", "local-cluster/", "docs/", "scripts/"];
         let quoted = text.split('`').skip(1).step_by(2);
-        for path in quoted.filter(|path| roots.iter().any(|root| path.starts_with(root)) && !path.contains([' ', '*', '{', '<'])) {
+        for path in quoted
+            .filter(|path| roots.iter().any(|root| path.starts_with(root)) && !path.contains([' ', '*', '{', '<']))
+        {
             assert!(root().join(path).exists(), "{file} names {path}, which does not exist");
         }
     }

@@ -38,9 +38,11 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap().iter();
     nodes
         .map(|node| {
-            let normal = node["deps"].as_array().unwrap().iter().filter(|dep| {
-                dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null())
-            });
+            let normal = node["deps"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|dep| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null()));
             let all = normal.map(|dep| names[dep["pkg"].as_str().unwrap()].to_owned()).collect();
             (names[node["id"].as_str().unwrap()].to_owned(), all)
         })

@@ -144,10 +144,9 @@ impl From<ContainerStatus> for ObservedContainer {
                 exit_code: t.exit_code,
                 finished_at: t.finished_at,
             },
-            Some(State { waiting: Some(w), .. }) => ContainerState::Waiting {
-                reason: w.reason.unwrap_or_default(),
-                message: w.message.unwrap_or_default(),
-            },
+            Some(State { waiting: Some(w), .. }) => {
+                ContainerState::Waiting { reason: w.reason.unwrap_or_default(), message: w.message.unwrap_or_default() }
+            }
             Some(State { running: Some(_), .. }) => ContainerState::Running,
             _ => ContainerState::Unknown,
         };
@@ -167,8 +166,7 @@ impl From<Pod> for ObservedPod {
         };
         let group = metadata.label(labels::GROUP).unwrap_or_default().to_owned();
         let replica_index = metadata.label(labels::REPLICA_INDEX).and_then(|v| v.parse().ok());
-        let ordinal =
-            metadata.annotation(crate::build::POD_ORDINAL).and_then(|v| v.parse().ok()).unwrap_or(0).max(0);
+        let ordinal = metadata.annotation(crate::build::POD_ORDINAL).and_then(|v| v.parse().ok()).unwrap_or(0).max(0);
         let deletion_cost = metadata.annotation(annotations::POD_DELETION_COST).and_then(|v| v.parse().ok());
         let phase = match status.phase.as_deref() {
             Some("Running") => Phase::Running,
@@ -317,11 +315,7 @@ mod tests {
         let targets: Vec<_> = service.ports.iter().map(|p| (p.target.clone(), p.node_port)).collect();
         assert_eq!(
             targets,
-            [
-                (TargetPort::Name("x".into()), None),
-                (TargetPort::Number(3), Some(30000)),
-                (TargetPort::Number(4), None)
-            ]
+            [(TargetPort::Name("x".into()), None), (TargetPort::Number(3), Some(30000)), (TargetPort::Number(4), None)]
         );
     }
 }

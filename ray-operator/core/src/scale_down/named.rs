@@ -36,10 +36,9 @@ pub fn match_names(group: &WorkerGroup, prefix: &str, pods: &[Arc<ObservedPod>])
             Some(pod) if pod.node_type == NodeType::Worker && pod.group == group.name.as_str() => {
                 named.own.insert(name.clone());
             }
-            Some(pod) if pod.node_type == NodeType::Head => named.unknown.push(UnknownWorker {
-                name: name.clone(),
-                reason: "this is the head of the cluster".to_owned(),
-            }),
+            Some(pod) if pod.node_type == NodeType::Head => named
+                .unknown
+                .push(UnknownWorker { name: name.clone(), reason: "this is the head of the cluster".to_owned() }),
             Some(pod) => named.unknown.push(UnknownWorker {
                 name: name.clone(),
                 reason: format!("this pod belongs to worker group {}", pod.group),

@@ -55,7 +55,9 @@ pub(super) fn report(conditions: &mut Vec<Condition>, attempt: &Attempt<'_>, dec
         if let Some((_, (first, _))) = mine.first() {
             let texts: Vec<String> = mine
                 .iter()
-                .map(|(step, (write, error))| format!("{step}: {} {}: {}", verb(write), write.action.name(), error.message))
+                .map(|(step, (write, error))| {
+                    format!("{step}: {} {}: {}", verb(write), write.action.name(), error.message)
+                })
                 .collect();
             set(conditions, kind, "True", reason(first), &texts.join("\n"), now);
             continue;

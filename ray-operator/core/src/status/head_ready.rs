@@ -16,7 +16,14 @@ pub(super) fn report(conditions: &mut Vec<Condition>, head: Option<&ObservedPod>
         if let Some(scheduled) = head.scheduled.as_ref().filter(|scheduled| !scheduled.is_true()) {
             return set(conditions, HEAD_POD_READY, "False", &scheduled.reason, &scheduled.message, now);
         }
-        return set(conditions, HEAD_POD_READY, "False", "Unknown", "the kubelet has not reported on the head yet", now);
+        return set(
+            conditions,
+            HEAD_POD_READY,
+            "False",
+            "Unknown",
+            "the kubelet has not reported on the head yet",
+            now,
+        );
     };
     let mut reason = ready.reason.clone();
     let mut message = ready.message.clone();

@@ -23,7 +23,12 @@ const READY: &str = "ready";
 
 /// The status of a cluster that was planned, after the attempts of this pass.
 #[must_use]
-pub fn of_decision(observed: &Observed, decision: &Decision, attempt: &Attempt<'_>, now: Timestamp) -> RayClusterStatus {
+pub fn of_decision(
+    observed: &Observed,
+    decision: &Decision,
+    attempt: &Attempt<'_>,
+    now: Timestamp,
+) -> RayClusterStatus {
     let now = seconds(now);
     let previous = observed.cluster.status.clone().unwrap_or_default();
     let counts = groups::count(decision);

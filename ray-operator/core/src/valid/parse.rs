@@ -93,10 +93,5 @@ fn node(
     let template = RayPodTemplate::new(template).ok_or_else(|| {
         vec![FieldError::spec(format!("{path}.template.spec.containers"), "at least one container is needed")]
     })?;
-    Ok(RayNode {
-        template,
-        ray_start_params: params,
-        resources,
-        labels,
-    })
+    Ok(RayNode { template, ray_start_params: params, resources, labels })
 }

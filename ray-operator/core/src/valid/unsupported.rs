@@ -18,13 +18,13 @@ pub(super) fn unsupported(raw: &RayCluster) -> Vec<FieldError> {
         ("metadata.annotations[ray.io/ft-enabled]", annotation(FT_ENABLED).eq_ignore_ascii_case("true")),
         // In these letters only, as KubeRay reads it.
         ("metadata.annotations[ray.io/enable-serve-service]", annotation(ENABLE_SERVE_SERVICE) == "true"),
-        (
-            "spec.authOptions.mode",
-            spec.auth_options.as_ref().is_some_and(|auth| auth.mode == "token"),
-        ),
+        ("spec.authOptions.mode", spec.auth_options.as_ref().is_some_and(|auth| auth.mode == "token")),
         (
             "spec.upgradeStrategy.type",
-            spec.upgrade_strategy.as_ref().and_then(|upgrade| upgrade.type_.as_deref()).is_some_and(|t| t == "Recreate"),
+            spec.upgrade_strategy
+                .as_ref()
+                .and_then(|upgrade| upgrade.type_.as_deref())
+                .is_some_and(|t| t == "Recreate"),
         ),
         ("spec.headGroupSpec.enableIngress", head.enable_ingress == Some(true)),
         ("spec.tlsOptions.enabled", spec.tls_options.as_ref().is_some_and(|tls| tls.enabled == Some(true))),

@@ -101,7 +101,7 @@ impl WriteApi {
             Err(Failure::Api(status)) if status.reason == "AlreadyExists" => {
                 self.whose(&path, name, owner_uid, kind, &status).await
             }
-            Err(failure) => self.failure("create", kind, failure),
+            Err(failure) => self.failure("create", kind, &failure),
         }
     }
 
@@ -131,7 +131,7 @@ impl WriteApi {
             Err(Failure::Api(status)) if status.code == 404 || status.code == 409 => {
                 self.counted("delete", "Pod", Answer::AlreadySo(None))
             }
-            Err(failure) => self.failure("delete", "Pod", failure),
+            Err(failure) => self.failure("delete", "Pod", &failure),
         }
     }
 
@@ -149,7 +149,7 @@ impl WriteApi {
                 self.metrics.count_write("patch", "RayCluster", "done");
                 Ok(object)
             }
-            Err(failure) => match self.failure("patch", "RayCluster", failure) {
+            Err(failure) => match self.failure("patch", "RayCluster", &failure) {
                 Answer::Failed(error) => Err(error),
                 Answer::Done(_) | Answer::AlreadySo(_) => Ok(Value::Null),
             },
@@ -185,8 +185,8 @@ impl WriteApi {
         }
     }
 
-    fn failure(&self, verb: &'static str, kind: &'static str, failure: Failure) -> Answer {
-        let error_kind = match &failure {
+    fn failure(&self, verb: &'static str, kind: &'static str, failure: &Failure) -> Answer {
+        let error_kind = match failure {
             Failure::NotSent(_) => WriteErrorKind::Refused,
             Failure::Unknown(_) => WriteErrorKind::Unknown,
             // Beyond these the server may have done it all the same.

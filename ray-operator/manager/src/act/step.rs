@@ -49,7 +49,8 @@ async fn in_batches(
     let mut size = FIRST_BATCH;
     while !rest.is_empty() {
         let (batch, later) = rest.split_at(size.min(rest.len()));
-        let performed = batch.iter().map(async |(index, write)| (*index, one(api, ledger, key, owner_uid, write).await));
+        let performed =
+            batch.iter().map(async |(index, write)| (*index, one(api, ledger, key, owner_uid, write).await));
         let batch = join_all(performed).await;
         let failed = batch.iter().any(|(_, outcome)| matches!(outcome, Outcome::Failed(_)));
         outcomes.extend(batch);
@@ -87,6 +88,10 @@ async fn one(api: &WriteApi, ledger: &Ledger, key: &ClusterKey, owner_uid: &Arc<
             match known {
                 None if matches!(write.action, Action::DeletePod { .. }) => ledger.withdraw(key, &pending(None)),
                 known => ledger.expect(key, pending(known)),
+            }
+            // A pod of ours whose labels somebody took away is seen by no watch; its name is spent all the same.
+            if let Action::CreatePod { ordinal, .. } = &write.action {
+                ledger.name_taken(key, &write.step, *ordinal);
             }
             Outcome::AlreadySo
         }
