@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,10 +30,15 @@ func ctr(ctx context.Context, dir string, input io.Reader, arguments ...string) 
 	return string(output), nil
 }
 
-// waitForContainerd returns when containerd answers.
+// waitForContainerd returns when containerd answers. ctr itself would wait ten seconds for a socket that is not there,
+// however dead containerd is.
 func waitForContainerd(ctx context.Context, dir string, alive func() error) error {
 	for {
-		_, err := ctr(ctx, dir, nil, "version")
+		connection, err := net.Dial("unix", containerdSocket(dir))
+		if err == nil {
+			connection.Close()
+			_, err = ctr(ctx, dir, nil, "version")
+		}
 		if err == nil {
 			return nil
 		}
