@@ -229,8 +229,7 @@ mod tests {
             test(trigger).await;
             stop.cancel();
         });
-        let log = log.lock().clone();
-        log
+        log.lock().drain(..).collect()
     }
 
     #[tokio::test(start_paused = true)]
