@@ -203,6 +203,14 @@ fn metadata_of_templates_is_what_kuberay_keeps() {
     assert_eq!(fields, ["annotations", "finalizers", "labels", "name", "namespace"]);
 }
 
+/// Users write `headService: {spec: …}`.
+#[test]
+fn head_service_needs_no_metadata() {
+    let service = &schema("v1")["properties"]["spec"]["properties"]["headGroupSpec"]["properties"]["headService"];
+    let required = service["required"].as_array().into_iter().flatten().count();
+    assert!(required == 0, "{}", service["required"]);
+}
+
 #[test]
 fn v1alpha1_keeps_what_it_does_not_know() {
     let schema = schema("v1alpha1");

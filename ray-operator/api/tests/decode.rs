@@ -166,7 +166,7 @@ fn odd_objects_are_read() {
         json!({"spec": null, "status": null}),
         json!({"spec": {}}),
         json!({"apiVersion": "ray.io/v1alpha1", "kind": "RayCluster", "spec": {"headGroupSpec": {}, "unknown": [1, {"a": null}]}}),
-        json!({"spec": {"headGroupSpec": {"headService": {"apiVersion": "", "kind": "service"}}}}),
+        json!({"spec": {"headGroupSpec": {"headService": {"apiVersion": "", "kind": "service", "spec": {}}}}}),
         json!({"spec": {"upgradeStrategy": {"type": "Sideways"}, "authOptions": {"mode": "x"}}}),
     ] {
         decode(object);

@@ -130,6 +130,10 @@ pub fn complete(name: &str, schema: &mut Map<String, Value>) -> Result<(), CrdEr
     for (_, field, value) in DEFAULTS.iter().filter(|(of, ..)| *of == type_) {
         property(schema, type_, field)?.insert("default".into(), serde_json::from_str(value)?);
     }
+    // k8s-openapi has `metadata` of a Service as required; Kubernetes, and KubeRay's definition, do not.
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|field| field != "metadata");
+    }
     if ATOMIC.contains(&type_) {
         schema.insert("x-kubernetes-map-type".into(), json!("atomic"));
     }
