@@ -151,6 +151,10 @@ impl Passes {
                 self.ledger.expect(key, Pending::StatusWritten { version });
                 let got = object.get("status").cloned().and_then(|status| serde_json::from_value(status).ok());
                 let got: RayClusterStatus = got.unwrap_or_default();
+                let wished = &status.wished;
+                let ready = wished.ready_worker_replicas.unwrap_or(0);
+                let desired = wished.desired_worker_replicas.unwrap_or(0);
+                tracing::info!(cluster = %key, state = wished.state, workers = %format!("{ready}/{desired}"), "status");
                 self.ledger.answered(key, AnsweredStatus { wished: status.wished, got });
                 true
             }
@@ -191,16 +195,16 @@ fn until(moment: Timestamp) -> Duration {
 fn log(key: &ClusterKey, writes: &[&Write], outcomes: &[Outcome]) {
     use ray_core::plan::Action;
     for (write, outcome) in writes.iter().zip(outcomes) {
-        let (step, name) = (&write.step, write.action.name());
+        let (step, name) = (write.step.to_string(), write.action.name());
         match (outcome, &write.action) {
             (Outcome::Done, Action::CreatePod { .. } | Action::CreateService { .. }) => {
-                tracing::info!(cluster = %key, %step, name, "created");
+                tracing::info!(cluster = %key, step, name, "created");
             }
             (Outcome::Done, Action::DeletePod { reason, .. }) => {
-                tracing::info!(cluster = %key, %step, name, reason, "deleted");
+                tracing::info!(cluster = %key, step, name, reason, "deleted");
             }
             (Outcome::Failed(error), _) => {
-                tracing::warn!(cluster = %key, %step, name, error = error.message, "write failed");
+                tracing::warn!(cluster = %key, step, name, error = error.message, "write failed");
             }
             (Outcome::AlreadySo | Outcome::Skipped, _) => {}
         }
