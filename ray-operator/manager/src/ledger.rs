@@ -147,7 +147,7 @@ impl Ledger {
         }
     }
 
-    /// A pod name turned out to be somebody else's.
+    /// A pod name is spent: given to a pod of ours, or somebody else's.
     pub fn name_taken(&self, key: &ClusterKey, step: &Step, ordinal: i64) {
         let mut entries = self.entries.lock();
         let taken = entries.entry(key.clone()).or_default().memory.taken_ordinals.entry(step.clone()).or_default();

@@ -39,7 +39,8 @@ pub struct Observed {
 pub struct Memory {
     /// Steps that failed lately → the moment before which they are not tried again.
     pub held: BTreeMap<Step, Timestamp>,
-    /// Steps → the highest ordinal whose pod name turned out to be taken by somebody else's pod.
+    /// Steps → the highest ordinal whose pod name is spent: by a pod of ours that the status may not tell of yet, or because
+    /// somebody else's pod has it.
     pub taken_ordinals: BTreeMap<Step, i64>,
     /// The last status that was sent, and what the API server made of it.
     pub answered_status: Option<AnsweredStatus>,

@@ -82,6 +82,10 @@ async fn one(api: &WriteApi, ledger: &Ledger, key: &ClusterKey, owner_uid: &Arc<
     match answer {
         Answer::Done(known) => {
             ledger.expect(key, pending(known));
+            // The pod may be gone again before the status has told of its number; its name is spent all the same.
+            if let Action::CreatePod { ordinal, .. } = &write.action {
+                ledger.name_taken(key, &write.step, *ordinal);
+            }
             Outcome::Done
         }
         Answer::AlreadySo(known) => {
