@@ -31,7 +31,7 @@ pub struct GroupDecision {
     pub unknown_names: Vec<UnknownWorker>,
     /// Failures so far, this pass's included.
     pub failures: Option<Failures>,
-    /// Highest ordinal given to a pod of the group, this pass's included.
+    /// Highest ordinal given to a pod of the group before this pass.
     pub last_ordinal: i64,
     /// Replacements wait until then.
     pub waits_until: Option<Timestamp>,
@@ -153,7 +153,6 @@ fn create(
         let (ordinal, name) = names.next_name();
         let slot = PodSlot { name: &name, ordinal, replica_index };
         let pod = Box::new(build::worker_pod(input.cluster, input.group, input.config, &slot, wait));
-        decision.last_ordinal = ordinal;
         decision.writes.push(Write { step: step.clone(), action: Action::CreatePod { pod, name, ordinal } });
     }
 }

@@ -26,7 +26,7 @@ pub struct HeadDecision {
     pub writes: Vec<Write>,
     /// Failures so far, this pass's included.
     pub failures: Option<Failures>,
-    /// Highest ordinal given to a head, this pass's included.
+    /// Highest ordinal given to a head before this pass.
     pub last_ordinal: i64,
     /// A replacement waits until then.
     pub waits_until: Option<Timestamp>,
@@ -80,7 +80,7 @@ pub fn decide(input: HeadInput<'_>) -> HeadDecision {
 
     let seen = heads().map(|pod| pod.ordinal).max().unwrap_or(0);
     let taken = input.memory.taken_ordinals.get(&Step::Head).copied().unwrap_or(0);
-    let mut last_ordinal = input.last_ordinal.max(seen).max(taken);
+    let last_ordinal = input.last_ordinal.max(seen).max(taken);
     let mut waits_until = None;
     if head.is_none() && !stays_away(&input) {
         waits_until = [backoff::not_before(failures.as_ref()), input.memory.held.get(&Step::Head).copied()]
@@ -93,7 +93,6 @@ pub fn decide(input: HeadInput<'_>) -> HeadDecision {
             let (ordinal, name) = PodNames::head(&input.cluster.id, last_ordinal, existing).next_name();
             let slot = PodSlot { name: &name, ordinal, replica_index: 0 };
             let pod = Box::new(build::head_pod(input.cluster, input.config, &slot));
-            last_ordinal = ordinal;
             writes.push(Write { step: Step::Head, action: Action::CreatePod { pod, name, ordinal } });
         }
     }

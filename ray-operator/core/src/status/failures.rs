@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use ray_api::conditions::{RECONCILE_FAILURE, REPLICA_FAILURE};
 
 use super::conditions::{remove, set};
-use crate::plan::{Action, Decision, Outcome, Step, Write, WriteError};
+use crate::plan::{Action, Decision, Outcome, Step, Write, WriteError, WriteErrorKind};
 
 /// The writes of a pass, each with what became of it.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +29,26 @@ impl<'a> Attempt<'a> {
     #[must_use]
     pub fn has_failures(&self) -> bool {
         self.failures().next().is_some()
+    }
+
+    /// Highest ordinal whose name a create of this step used up; 0 if none did.
+    ///
+    /// A refused create used up nothing, and one of unknown end must be repeated under the same name, so that the
+    /// repetition is `AlreadyExists` (invariant 4).
+    #[must_use]
+    pub fn spent_ordinal(&self, step: &Step) -> i64 {
+        let spent = self.results.iter().filter_map(|(write, outcome)| match (&write.action, outcome) {
+            (Action::CreatePod { ordinal, .. }, Outcome::Done | Outcome::AlreadySo) if write.step == *step => {
+                Some(*ordinal)
+            }
+            (Action::CreatePod { ordinal, .. }, Outcome::Failed(error))
+                if write.step == *step && error.kind == WriteErrorKind::NameTaken =>
+            {
+                Some(*ordinal)
+            }
+            _ => None,
+        });
+        spent.max().unwrap_or(0)
     }
 
     /// Steps that failed → the first error of each.

@@ -64,12 +64,13 @@ pub(super) fn report(
                 .map(|unknown| UnknownWorkerToDelete { name: unknown.name.clone(), reason: unknown.reason.clone() })
                 .collect();
             let before = previous.worker_group(&group.name);
+            let spent = group.writes.first().map_or(0, |write| attempt.spent_ordinal(&write.step));
             WorkerGroupStatus {
                 name: group.name.clone(),
                 desired: Some(int32(group.desired.0)),
                 created: Some(int32(group.kept.len())),
                 ready: Some(int32(ready)),
-                last_ordinal: Some(group.last_ordinal).filter(|ordinal| *ordinal > 0),
+                last_ordinal: Some(group.last_ordinal.max(spent)).filter(|ordinal| *ordinal > 0),
                 unknown_workers_to_delete,
                 blocked: blocked::why(group, before.and_then(|before| before.blocked.as_ref()), attempt, now),
                 failures: group.failures.clone(),

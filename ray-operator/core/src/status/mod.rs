@@ -15,7 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ray_api::{FieldError, RayClusterStatus};
 
 use crate::observed::Observed;
-use crate::plan::Decision;
+use crate::plan::{Decision, Step};
 
 /// `state` of a cluster whose pods all run and are ready. Kept through later failures, as KubeRay does: it says that the
 /// cluster was complete once. Conditions tell the present.
@@ -67,7 +67,7 @@ pub fn of_decision(
         conditions,
         observed_generation: Some(decision.cluster.id.generation),
         worker_groups: groups::report(decision, &previous, attempt, now),
-        head_last_ordinal: Some(decision.head.last_ordinal).filter(|ordinal| *ordinal > 0),
+        head_last_ordinal: Some(decision.head.last_ordinal.max(attempt.spent_ordinal(&Step::Head))).filter(|ordinal| *ordinal > 0),
         head_failures: decision.head.failures.clone(),
     }
 }
