@@ -4,12 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde::Deserialize;
 
-use crate::kubectl::kubectl_ok;
+use crate::eventually::DEADLINE;
+use crate::kubectl::{kubectl_blocking, kubectl_ok};
 use crate::paper_node;
 
 /// A Kubernetes API without nodes, started by the first test that asks for it.
@@ -94,8 +96,7 @@ impl ApiCluster {
     fn prepare(&self) {
         let path = |path: &str| workspace().join(path).to_string_lossy().into_owned();
         kubectl_ok(&self.kubeconfig, &["apply", "-f", &path("ray-operator/deploy/crds")]);
-        let crd = "crd/rayclusters.ray.io";
-        kubectl_ok(&self.kubeconfig, &["wait", "--for=condition=Established", "--timeout=30s", crd]);
+        wait_until_served(&self.kubeconfig);
         for file in ["cluster_role.yaml", "cluster_role_binding.yaml"] {
             kubectl_ok(&self.kubeconfig, &["apply", "-f", &path(&format!("ray-operator/deploy/kustomize/{file}"))]);
         }
@@ -113,6 +114,19 @@ impl ApiCluster {
     /// When the kubeconfig is none.
     pub async fn client(&self) -> Client {
         Client::try_from(self.config("test").await).unwrap()
+    }
+}
+
+/// Until the new kind can be listed. `kubectl wait` will not do: it fails on a definition without conditions yet.
+fn wait_until_served(kubeconfig: &Path) {
+    let start = Instant::now();
+    let list = ["get", "rayclusters", "--all-namespaces", "-o", "name"].map(str::to_owned);
+    loop {
+        let output = kubectl_blocking(kubeconfig, &list, None);
+        if output.success {
+            return;
+        }
+        assert!(start.elapsed() < DEADLINE, "RayClusters are not served: {}", output.stderr);
     }
 }
 

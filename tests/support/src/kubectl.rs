@@ -25,7 +25,7 @@ pub struct Output {
 pub async fn kubectl(kubeconfig: &Path, args: &[&str], stdin: Option<String>) -> Output {
     let kubeconfig = kubeconfig.to_owned();
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-    tokio::task::spawn_blocking(move || run(&kubeconfig, &args, stdin.as_deref())).await.unwrap()
+    tokio::task::spawn_blocking(move || kubectl_blocking(&kubeconfig, &args, stdin.as_deref())).await.unwrap()
 }
 
 /// Runs `kubectl`, blocking, and returns its output.
@@ -35,12 +35,13 @@ pub async fn kubectl(kubeconfig: &Path, args: &[&str], stdin: Option<String>) ->
 /// When it fails.
 pub fn kubectl_ok(kubeconfig: &Path, args: &[&str]) -> String {
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-    let output = run(kubeconfig, &args, None);
-    assert!(output.success, "kubectl {}: {}", args.join(" "), output.stderr);
+    let output = kubectl_blocking(kubeconfig, &args, None);
+    let error: String = output.stderr.chars().take(1000).collect();
+    assert!(output.success, "kubectl {}: {error}", args.join(" "));
     output.stdout
 }
 
-fn run(kubeconfig: &Path, args: &[String], stdin: Option<&str>) -> Output {
+pub(crate) fn kubectl_blocking(kubeconfig: &Path, args: &[String], stdin: Option<&str>) -> Output {
     let mut child = Command::new(local_cluster())
         .arg("kubectl")
         .args(args)

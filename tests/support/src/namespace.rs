@@ -179,12 +179,19 @@ impl Namespace {
         async move { waiting.await }
     }
 
-    /// Waits until the cluster is complete.
+    /// Waits until the cluster is complete, as the newest spec wants it.
     #[track_caller]
     pub fn ready(&self, cluster: &str) -> impl Future<Output = RayClusterStatus> {
-        self.status_is(cluster, "ready cluster", |status| {
-            status.state == "ready" && status.desired_worker_replicas == status.ready_worker_replicas
-        })
+        let waiting = eventually("ready cluster", async move || {
+            let object = self.clusters.get(cluster).await.unwrap();
+            let status = object.status.clone().unwrap_or_default();
+            let newest = status.observed_generation == object.metadata.generation;
+            let complete = status.state == "ready"
+                && status.condition_is_true("HeadPodReady")
+                && status.desired_worker_replicas == status.ready_worker_replicas;
+            if newest && complete { Ok(status) } else { Err(self.describe(cluster).await) }
+        });
+        async move { waiting.await }
     }
 
     /// Waits until the operator has worked on the spec as it is now.
