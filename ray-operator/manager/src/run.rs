@@ -23,6 +23,9 @@ use crate::watch;
 /// How long a stop waits for what is under way. Below the 30 s that Kubernetes gives a pod.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 
+/// How the API server's audit log and its metrics name us.
+const USER_AGENT: &str = concat!("ray-operator/", env!("CARGO_PKG_VERSION"));
+
 /// Runs the operator until SIGTERM or SIGINT.
 ///
 /// # Errors
@@ -46,6 +49,7 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
         Config::infer().await.context("cannot find an API server: neither in a cluster nor a kubeconfig")?;
     // Every write has a deadline and a pace of its own; kube's retries would hide both.
     config.default_retry = false;
+    config.headers.push((http::header::USER_AGENT, http::HeaderValue::from_static(USER_AGENT)));
     let client = Client::try_from(config).context("cannot make a client for the API server")?;
     run_with(options, client, stop).await
 }
