@@ -23,6 +23,10 @@ const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 /// The longest wait after a failed pass.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 
+/// The longest a pass can ask to wait. Looking earlier costs nothing, and the timers panic on what is years away, as a
+/// time that somebody wrote into a status can be.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
 /// How a pass ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassEnd {
@@ -175,7 +179,7 @@ impl Queue {
             }
             PassEnd::Done(wait) => {
                 self.failures.remove(&key);
-                if again { (Some(REST), true) } else { (wait.map(|wait| wait.max(REST)), false) }
+                if again { (Some(REST), true) } else { (wait.map(|wait| wait.clamp(REST, LONGEST_WAIT)), false) }
             }
         };
         if let Some(wait) = wait {
@@ -314,5 +318,16 @@ mod tests {
         })
         .await;
         assert_eq!(log, ["a", "b", "a"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_of_years_is_an_hour() {
+        let end = |_: &str, count: usize| PassEnd::Done((count == 1).then_some(Duration::MAX));
+        let log = ran(1, end, async |trigger| {
+            trigger.poke(key("a"));
+            tokio::time::sleep(LONGEST_WAIT + Duration::from_secs(1)).await;
+        })
+        .await;
+        assert_eq!(log, ["a", "a"]);
     }
 }
