@@ -89,14 +89,14 @@ impl Limits {
             self.published.retain(|_, last| at.duration_since(*last) < QUIET);
         }
         if self.budgets.len() >= REMEMBERED {
-            self.budgets.retain(|_, (left, _)| *left < BURST);
+            self.budgets.retain(|_, (left, since)| grown(*left, *since, at) < BURST);
         }
         let text = (Arc::clone(&job.uid), job.event.reason, job.event.note.clone());
         if self.published.get(&text).is_some_and(|last| at.duration_since(*last) < QUIET) {
             return false;
         }
         let (left, since) = self.budgets.entry(Arc::clone(&job.uid)).or_insert((BURST, at));
-        *left = (*left + at.duration_since(*since).as_secs_f64() / SECONDS_PER_EVENT).min(BURST);
+        *left = grown(*left, *since, at);
         *since = at;
         if *left < 1.0 {
             return false;
@@ -105,6 +105,11 @@ impl Limits {
         self.published.insert(text, at);
         true
     }
+}
+
+/// What a budget has become.
+fn grown(left: f64, since: Instant, at: Instant) -> f64 {
+    (left + at.duration_since(since).as_secs_f64() / SECONDS_PER_EVENT).min(BURST)
 }
 
 fn object(job: &Job, instance: &str, count: u64) -> KubernetesEvent {
@@ -166,5 +171,15 @@ mod tests {
         assert_eq!(admitted, 25);
         assert!(limits.admit(&job("quiet", "x"), start));
         assert!(limits.admit(&job("loud", "later"), start + Duration::from_secs(11)));
+    }
+
+    #[test]
+    fn clusters_that_were_quiet_for_long_are_forgotten() {
+        let (mut limits, start) = (Limits::default(), Instant::now());
+        for cluster in 0..REMEMBERED {
+            limits.admit(&job(&cluster.to_string(), "x"), start);
+        }
+        limits.admit(&job("last", "x"), start + QUIET);
+        assert_eq!((limits.budgets.len(), limits.published.len()), (1, 1));
     }
 }
