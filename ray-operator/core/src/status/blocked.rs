@@ -50,7 +50,7 @@ fn create_failed(context: &Context<'_>) -> Option<Answer> {
 fn keeps_failing(context: &Context<'_>) -> Option<Answer> {
     let until = context.group.waits_until?;
     let failures = context.group.failures.as_ref()?;
-    let until_failures = crate::backoff::not_before(Some(failures))?;
+    let until_failures = crate::backoff::not_before(Some(failures), until)?;
     (until == until_failures).then(|| {
         let text = format!("workers ended {} times in a row; the next is made at {until}", failures.count.unwrap_or(0));
         ("BackOff".to_owned(), text, None)

@@ -67,7 +67,8 @@ pub fn of_decision(
         conditions,
         observed_generation: Some(decision.cluster.id.generation),
         worker_groups: groups::report(decision, &previous, attempt, now),
-        head_last_ordinal: Some(decision.head.last_ordinal.max(attempt.spent_ordinal(&Step::Head))).filter(|ordinal| *ordinal > 0),
+        head_last_ordinal: Some(decision.head.last_ordinal.max(attempt.spent_ordinal(&Step::Head)))
+            .filter(|ordinal| *ordinal > 0),
         head_failures: decision.head.failures.clone(),
     }
 }
