@@ -76,6 +76,9 @@ struct Entry {
     pending: Vec<(Pending, Instant)>,
     failures: BTreeMap<Step, u32>,
     memory: Memory,
+    /// Status writes that failed in a row, and when the next may be tried.
+    status_failures: u32,
+    status_held: Option<Instant>,
 }
 
 impl Ledger {
@@ -92,6 +95,8 @@ impl Ledger {
             entry.generation = generation;
             entry.failures.clear();
             entry.memory.held.clear();
+            entry.status_failures = 0;
+            entry.status_held = None;
         }
         entry.pending.retain(|(pending, _)| !has_come_back(pending, key, uid, cache));
         let gate = match entry.pending.iter().map(|(_, since)| *since).min() {
@@ -133,9 +138,8 @@ impl Ledger {
         let mut entries = self.entries.lock();
         let entry = entries.entry(key.clone()).or_default();
         let failures = entry.failures.entry(step.clone()).or_default();
-        let seconds = FIRST_HOLD_SECONDS.checked_shl((*failures).min(16)).unwrap_or(LONGEST_HOLD_SECONDS);
+        let wait = SignedDuration::from_secs(hold_seconds(*failures));
         *failures = failures.saturating_add(1);
-        let wait = SignedDuration::from_secs(seconds.min(LONGEST_HOLD_SECONDS));
         entry.memory.held.insert(step.clone(), now.checked_add(wait).unwrap_or(now));
     }
 
@@ -156,7 +160,27 @@ impl Ledger {
 
     /// What the API server made of a status.
     pub fn answered(&self, key: &ClusterKey, answer: AnsweredStatus) {
-        self.entries.lock().entry(key.clone()).or_default().memory.answered_status = Some(answer);
+        let mut entries = self.entries.lock();
+        let entry = entries.entry(key.clone()).or_default();
+        entry.memory.answered_status = Some(answer);
+        entry.status_failures = 0;
+        entry.status_held = None;
+    }
+
+    /// The status could not be written; returns how long to wait before it is tried again, longer each time.
+    pub fn hold_status(&self, key: &ClusterKey, now: Instant) -> Duration {
+        let mut entries = self.entries.lock();
+        let entry = entries.entry(key.clone()).or_default();
+        let wait = Duration::from_secs(hold_seconds(entry.status_failures).unsigned_abs());
+        entry.status_failures = entry.status_failures.saturating_add(1);
+        entry.status_held = now.checked_add(wait);
+        wait
+    }
+
+    /// How long the status must wait because its last write failed.
+    pub fn status_waits(&self, key: &ClusterKey, now: Instant) -> Option<Duration> {
+        let until = self.entries.lock().get(key)?.status_held?;
+        until.checked_duration_since(now).filter(|wait| !wait.is_zero())
     }
 
     /// The cluster is gone.
@@ -165,16 +189,23 @@ impl Ledger {
     }
 }
 
+/// The wait after a failure that so many others came before.
+fn hold_seconds(failures: u32) -> i64 {
+    FIRST_HOLD_SECONDS.checked_shl(failures.min(16)).unwrap_or(LONGEST_HOLD_SECONDS).min(LONGEST_HOLD_SECONDS)
+}
+
 fn has_come_back(pending: &Pending, key: &ClusterKey, owner: &str, cache: &Cache) -> bool {
     match pending {
         // Seen itself, or something later of its kind: then it came and went between two looks.
         Pending::PodCreated { name, known } => match known {
-            Some((uid, version)) => cache.pods.get(owner, uid).is_some() || cache.pods.seen() >= *version,
+            Some((uid, version)) => cache.pods.get(owner, uid).is_some() || cache.pods.seen(&key.namespace) >= *version,
             None => cache.pods.of(owner).iter().any(|pod| pod.name == *name),
         },
         Pending::PodDeleted { uid } => cache.pods.get(owner, uid).is_none_or(|pod| pod.is_leaving()),
         Pending::ServiceCreated { name, known } => match known {
-            Some((uid, version)) => cache.services.get(owner, uid).is_some() || cache.services.seen() >= *version,
+            Some((uid, version)) => {
+                cache.services.get(owner, uid).is_some() || cache.services.seen(&key.namespace) >= *version
+            }
             None => cache.services.of(owner).iter().any(|service| service.name == *name),
         },
         Pending::StatusWritten { version: written } => {
@@ -227,7 +258,7 @@ mod tests {
         ledger.expect(&key(), Pending::PodCreated { name: name.clone(), known: None });
         ledger.expect(&key(), Pending::PodCreated { name, known: Some(("p".into(), 7)) });
         assert_eq!(gate(&ledger, &cache), Gate::Wait);
-        cache.pods.apply(pod("p", 7));
+        cache.pods.apply(None, pod("p", 7));
         assert_eq!(gate(&ledger, &cache), Gate::Open);
     }
 
@@ -235,7 +266,7 @@ mod tests {
     fn a_pod_that_came_and_went_is_not_waited_for() {
         let (ledger, cache) = known();
         ledger.expect(&key(), Pending::PodCreated { name: "name-p".into(), known: Some(("p".into(), 7)) });
-        cache.pods.apply(pod("other", 8));
+        cache.pods.apply(None, pod("other", 8));
         assert_eq!(gate(&ledger, &cache), Gate::Open);
     }
 
@@ -243,20 +274,20 @@ mod tests {
     fn a_lost_reply_is_waited_for_by_name() {
         let (ledger, cache) = known();
         ledger.expect(&key(), Pending::PodCreated { name: "name-p".into(), known: None });
-        cache.pods.apply(pod("other", 99));
+        cache.pods.apply(None, pod("other", 99));
         assert_eq!(gate(&ledger, &cache), Gate::Wait);
-        cache.pods.apply(pod("p", 100));
+        cache.pods.apply(None, pod("p", 100));
         assert_eq!(gate(&ledger, &cache), Gate::Open);
     }
 
     #[test]
     fn a_delete_has_come_back_when_the_pod_leaves_or_is_gone() {
         let (ledger, cache) = known();
-        cache.pods.apply(pod("p", 7));
+        cache.pods.apply(None, pod("p", 7));
         ledger.expect(&key(), Pending::PodDeleted { uid: "p".into() });
         assert_eq!(gate(&ledger, &cache), Gate::Wait);
         let leaving = ray_core::observed::ObservedPod { deletion: Some(Timestamp::UNIX_EPOCH), ..pod("p", 8) };
-        cache.pods.apply(leaving);
+        cache.pods.apply(None, leaving);
         assert_eq!(gate(&ledger, &cache), Gate::Open);
     }
 
@@ -275,5 +306,31 @@ mod tests {
         assert_eq!(held(2), Some(Timestamp::from_second(1).unwrap()));
         ledger.release(&key(), &Step::Head);
         assert_eq!(held(2), None);
+    }
+
+    #[test]
+    fn a_status_that_is_refused_waits_longer_each_time_until_one_is_taken() {
+        let (ledger, _) = known();
+        let now = Instant::now();
+        assert_eq!(ledger.status_waits(&key(), now), None);
+        for expected in [1, 2, 4, 8, 16, 32, 60, 60] {
+            let wait = Duration::from_secs(expected);
+            assert_eq!(ledger.hold_status(&key(), now), wait);
+            assert_eq!((ledger.status_waits(&key(), now), ledger.status_waits(&key(), now + wait)), (Some(wait), None));
+        }
+        ledger.answered(&key(), AnsweredStatus { wished: Default::default(), got: Default::default() });
+        assert_eq!(ledger.status_waits(&key(), now), None);
+    }
+
+    #[test]
+    fn a_watch_of_another_namespace_says_nothing_of_ours() {
+        let (ledger, cache) = (Ledger::default(), Cache::default());
+        cache.pods.apply(Some("n"), pod("early", 5));
+        ledger.look(&key(), "owner", 1, &cache);
+        ledger.expect(&key(), Pending::PodCreated { name: "name-p".into(), known: Some(("p".into(), 7)) });
+        cache.pods.apply(Some("elsewhere"), pod("other", 8));
+        assert_eq!(gate(&ledger, &cache), Gate::Wait);
+        cache.pods.apply(Some("n"), pod("another", 9));
+        assert_eq!(gate(&ledger, &cache), Gate::Open);
     }
 }

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use jiff::Timestamp;
 use kube::api::ListParams;
 use kube::{Api, Client};
 use ray_api::{FieldError, RayCluster, RayClusterStatus};
 use ray_core::config::OperatorConfig;
 use ray_core::observed::{AnsweredStatus, Observed};
-use ray_core::plan::{Outcome, Rejection, Verdict, Write, plan};
+use ray_core::plan::{Event, Outcome, Rejection, Verdict, Write, plan};
 use ray_core::report::{Report, StatusPatch, report};
 
 use crate::act::{self, WriteApi};
-use crate::cache::{Cache, ClusterKey, StoredCluster, WatchedPod, WatchedService, now, version};
+use crate::cache::{Cache, ClusterKey, StoredCluster, WatchedCluster, WatchedPod, WatchedService, now, version};
 use crate::event_sink::EventSink;
 use crate::ledger::{Gate, Ledger, OVERDUE, Pending};
 use crate::metrics::Metrics;
@@ -44,6 +45,9 @@ impl std::fmt::Debug for Passes {
     }
 }
 
+/// How long a live look may take.
+const LOOK_DEADLINE: Duration = Duration::from_secs(30);
+
 /// What [`Passes::gather`] found.
 enum Gathered {
     /// The cluster is gone.
@@ -67,7 +71,7 @@ impl Passes {
             Ok(Gathered::NotYet) => PassEnd::Done(Some(OVERDUE)),
             Ok(Gathered::View(observed, uid, undecodable)) => self.work(&key, &observed, &uid, undecodable).await,
             Err(error) => {
-                tracing::warn!(cluster = %key, %error, "cannot look at the cluster");
+                tracing::warn!(cluster = %key, error = format!("{error:#}"), "cannot look at the cluster");
                 PassEnd::Failed
             }
         };
@@ -76,8 +80,8 @@ impl Passes {
     }
 
     /// The view of one cluster, from memory. Only a write that did not come back in time costs a request.
-    async fn gather(&self, key: &ClusterKey) -> Result<Gathered, kube::Error> {
-        let Some(stored) = self.cache.clusters.get(key) else { return Ok(Gathered::Gone) };
+    async fn gather(&self, key: &ClusterKey) -> anyhow::Result<Gathered> {
+        let Some(mut stored) = self.cache.clusters.get(key) else { return Ok(Gathered::Gone) };
         let uid = Arc::clone(&stored.uid);
         let (gate, memory) = self.ledger.look(key, &uid, stored.generation, &self.cache);
         match gate {
@@ -86,7 +90,14 @@ impl Passes {
             Gate::Overdue => {
                 tracing::warn!(cluster = %key, "the watch did not show our writes in time; listing");
                 self.metrics.live_lists.inc();
-                self.list(key, &uid).await?;
+                let look = tokio::time::timeout(LOOK_DEADLINE, self.look(key, &uid));
+                let there = look.await.context("no answer in time")?.context("a live look failed")?;
+                // Gone or followed by another of its name: the watch will say so, and until then nothing is decided.
+                let Some(cluster) = there.then(|| self.cache.clusters.get(key)).flatten().filter(|c| c.uid == uid)
+                else {
+                    return Ok(Gathered::NotYet);
+                };
+                stored = cluster;
                 self.ledger.settle(key);
             }
         }
@@ -96,19 +107,27 @@ impl Passes {
         Ok(Gathered::View(Box::new(observed), uid, undecodable))
     }
 
-    /// Reads a cluster's pods and Services live.
-    async fn list(&self, key: &ClusterKey, uid: &str) -> Result<(), kube::Error> {
-        let pods: Api<WatchedPod> = Api::namespaced(self.client.clone(), &key.namespace);
-        let pods = pods.list(&ListParams::default().labels(&format!("ray.io/cluster={}", key.name))).await?;
+    /// Reads a cluster, its pods and its Services live. Answers whether the cluster of that UID is there.
+    async fn look(&self, key: &ClusterKey, uid: &str) -> Result<bool, kube::Error> {
+        let clusters: Api<WatchedCluster> = Api::namespaced(self.client.clone(), &key.namespace);
+        let Some(cluster) = clusters.get_opt(&key.name).await?.filter(|cluster| cluster.uid() == uid) else {
+            return Ok(false);
+        };
+        self.cache.clusters.apply(cluster);
+        let namespace = &key.namespace;
+        let pods: Api<WatchedPod> = Api::namespaced(self.client.clone(), namespace);
+        let selector = format!("ray.io/cluster={},ray.io/node-type", key.name);
+        let pods = pods.list(&ListParams::default().labels(&selector)).await?;
         let listed_at = version(pods.metadata.resource_version.as_deref().unwrap_or_default());
-        self.cache.pods.replace_owner(uid, pods.items.into_iter().map(|pod| pod.object).collect(), listed_at);
-        let services: Api<WatchedService> = Api::namespaced(self.client.clone(), &key.namespace);
+        let own = pods.items.into_iter().map(|pod| pod.object).collect();
+        self.cache.pods.replace_owner(namespace, uid, own, listed_at);
+        let services: Api<WatchedService> = Api::namespaced(self.client.clone(), namespace);
         let services = services.list(&ListParams::default()).await?;
         let listed_at = version(services.metadata.resource_version.as_deref().unwrap_or_default());
         let services = services.items.into_iter().map(|service| service.object);
         let own = services.filter(|service| service.owner_uid.as_deref() == Some(uid)).collect();
-        self.cache.services.replace_owner(uid, own, listed_at);
-        Ok(())
+        self.cache.services.replace_owner(namespace, uid, own, listed_at);
+        Ok(true)
     }
 
     /// Plan, act, report.
@@ -131,19 +150,25 @@ impl Passes {
         for event in events {
             self.events.publish(key, uid, event);
         }
-        if let Some(status) = status
-            && !self.write_status(key, status).await
-        {
-            return PassEnd::Failed;
+        let mut wait = wake_at.map(until);
+        if let Some(status) = status {
+            wait = sooner(wait, self.write_status(key, uid, status).await);
+        } else if !writes.is_empty() {
+            // The watch pokes when they come back; this is for the case that it does not.
+            wait = sooner(wait, Some(OVERDUE));
         }
         // Not done as planned: the ledger has learnt something (how long to hold a step, that a name is spent), and the
         // plan of the next pass knows what follows.
         let plan_again = outcomes.iter().any(|outcome| *outcome != Outcome::Done);
-        PassEnd::Done(if plan_again { Some(Duration::ZERO) } else { wake_at.map(until) })
+        PassEnd::Done(if plan_again { Some(Duration::ZERO) } else { wait })
     }
 
-    /// Whether the status was written (or there is nobody left to write it to).
-    async fn write_status(&self, key: &ClusterKey, status: StatusPatch) -> bool {
+    /// Writes the status; answers when to look again. A status that is refused is a matter of its own: it is tried again ever
+    /// later, and pods are looked after all the same.
+    async fn write_status(&self, key: &ClusterKey, uid: &Arc<str>, status: StatusPatch) -> Option<Duration> {
+        if let Some(wait) = self.ledger.status_waits(key, Instant::now()) {
+            return Some(wait);
+        }
         match self.api.patch_status(&key.namespace, &key.name, &status.patch).await {
             Ok(object) => {
                 let text = |pointer| object.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -156,15 +181,15 @@ impl Passes {
                 let desired = wished.desired_worker_replicas.unwrap_or(0);
                 tracing::info!(cluster = %key, state = wished.state, workers = %format!("{ready}/{desired}"), "status");
                 self.ledger.answered(key, AnsweredStatus { wished: status.wished, got });
-                true
+                Some(OVERDUE)
             }
             Err(error) => {
                 // Deleted meanwhile: the watch will say so.
-                if self.cache.clusters.get(key).is_none() {
-                    return true;
-                }
+                self.cache.clusters.get(key)?;
                 tracing::warn!(cluster = %key, error = error.message, "cannot write the status");
-                false
+                let note = format!("cannot write the status: {}", error.message);
+                self.events.publish(key, uid, Event::warning("FailedToUpdateStatus", "Update", note));
+                Some(self.ledger.hold_status(key, Instant::now()))
             }
         }
     }
@@ -186,6 +211,10 @@ fn decode(key: &ClusterKey, stored: &StoredCluster) -> (RayCluster, Option<Field
             (cluster, Some(FieldError::spec("spec".to_owned(), format!("cannot be decoded: {error}"))))
         }
     }
+}
+
+fn sooner(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
+    [a, b].into_iter().flatten().min()
 }
 
 fn until(moment: Timestamp) -> Duration {

@@ -22,8 +22,8 @@ const POD_SELECTOR: &str = "ray.io/cluster,ray.io/node-type";
 trait Cached:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
 {
-    fn apply(self, cache: &Cache) -> Vec<ClusterKey>;
-    fn delete(self, cache: &Cache) -> Vec<ClusterKey>;
+    fn apply(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey>;
+    fn delete(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey>;
     fn replace(namespace: Option<&str>, objects: Vec<Self>, cache: &Cache) -> Vec<ClusterKey>;
 }
 
@@ -32,11 +32,11 @@ fn keys(cache: &Cache, owners: &[String]) -> Vec<ClusterKey> {
 }
 
 impl Cached for WatchedPod {
-    fn apply(self, cache: &Cache) -> Vec<ClusterKey> {
-        keys(cache, &cache.pods.apply(self.object))
+    fn apply(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
+        keys(cache, &cache.pods.apply(namespace, self.object))
     }
-    fn delete(self, cache: &Cache) -> Vec<ClusterKey> {
-        keys(cache, &cache.pods.delete(&self.object))
+    fn delete(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
+        keys(cache, &cache.pods.delete(namespace, &self.object))
     }
     fn replace(namespace: Option<&str>, objects: Vec<Self>, cache: &Cache) -> Vec<ClusterKey> {
         keys(cache, &cache.pods.replace(namespace, objects.into_iter().map(|pod| pod.object).collect()))
@@ -44,11 +44,11 @@ impl Cached for WatchedPod {
 }
 
 impl Cached for WatchedService {
-    fn apply(self, cache: &Cache) -> Vec<ClusterKey> {
-        keys(cache, &cache.services.apply(self.object))
+    fn apply(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
+        keys(cache, &cache.services.apply(namespace, self.object))
     }
-    fn delete(self, cache: &Cache) -> Vec<ClusterKey> {
-        keys(cache, &cache.services.delete(&self.object))
+    fn delete(self, namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
+        keys(cache, &cache.services.delete(namespace, &self.object))
     }
     fn replace(namespace: Option<&str>, objects: Vec<Self>, cache: &Cache) -> Vec<ClusterKey> {
         keys(cache, &cache.services.replace(namespace, objects.into_iter().map(|service| service.object).collect()))
@@ -56,10 +56,10 @@ impl Cached for WatchedService {
 }
 
 impl Cached for WatchedCluster {
-    fn apply(self, cache: &Cache) -> Vec<ClusterKey> {
+    fn apply(self, _namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
         vec![cache.clusters.apply(self)]
     }
-    fn delete(self, cache: &Cache) -> Vec<ClusterKey> {
+    fn delete(self, _namespace: Option<&str>, cache: &Cache) -> Vec<ClusterKey> {
         vec![cache.clusters.delete(&self)]
     }
     fn replace(namespace: Option<&str>, objects: Vec<Self>, cache: &Cache) -> Vec<ClusterKey> {
@@ -88,11 +88,23 @@ pub fn start(
             namespace: scope.map(str::to_owned),
         };
         let config = watcher::Config::default();
-        tokio::spawn(shell.clone().run(api::<WatchedCluster>(client, scope), config.clone()));
-        tokio::spawn(shell.clone().run(api::<WatchedPod>(client, scope), config.clone().labels(POD_SELECTOR)));
+        spawn(stop, shell.clone().run(api::<WatchedCluster>(client, scope), config.clone()));
+        spawn(stop, shell.clone().run(api::<WatchedPod>(client, scope), config.clone().labels(POD_SELECTOR)));
         // KubeRay's two Services share no label, so all are read; those without a RayCluster as owner are not kept.
-        tokio::spawn(shell.run(api::<WatchedService>(client, scope), config));
+        spawn(stop, shell.run(api::<WatchedService>(client, scope), config));
     }
+}
+
+/// Runs a watch. One that ends before `stop` takes the operator with it: a restart sees again, a frozen view never does.
+fn spawn(stop: &CancellationToken, watch: impl Future<Output = ()> + Send + 'static) {
+    let (watch, stop) = (tokio::spawn(watch), stop.clone());
+    tokio::spawn(async move {
+        let end = watch.await;
+        if !stop.is_cancelled() {
+            tracing::error!(?end, "a watch ended by itself; stopping");
+            stop.cancel();
+        }
+    });
 }
 
 /// How many first lists there are.
@@ -166,8 +178,8 @@ impl Shell {
                     }
                     concerned
                 }
-                Some(Ok(Event::Apply(object))) => object.apply(&self.cache),
-                Some(Ok(Event::Delete(object))) => object.delete(&self.cache),
+                Some(Ok(Event::Apply(object))) => object.apply(self.namespace.as_deref(), &self.cache),
+                Some(Ok(Event::Delete(object))) => object.delete(self.namespace.as_deref(), &self.cache),
             };
             for key in concerned {
                 self.trigger.poke(key);

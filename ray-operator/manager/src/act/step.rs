@@ -89,10 +89,8 @@ async fn one(api: &WriteApi, ledger: &Ledger, key: &ClusterKey, owner_uid: &Arc<
             Outcome::Done
         }
         Answer::AlreadySo(known) => {
-            match known {
-                None if matches!(write.action, Action::DeletePod { .. }) => ledger.withdraw(key, &pending(None)),
-                known => ledger.expect(key, pending(known)),
-            }
+            // Also of a pod that is gone: a view that still has it is old, and would have it deleted again and again.
+            ledger.expect(key, pending(known));
             // A pod of ours whose labels somebody took away is seen by no watch; its name is spent all the same.
             if let Action::CreatePod { ordinal, .. } = &write.action {
                 ledger.name_taken(key, &write.step, *ordinal);

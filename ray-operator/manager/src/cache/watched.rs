@@ -95,6 +95,12 @@ impl WatchedCluster {
         let text = |value: &Option<String>| Arc::from(value.as_deref().unwrap_or_default());
         ClusterKey { namespace: text(&self.meta.namespace), name: text(&self.meta.name) }
     }
+
+    /// `metadata.uid`.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        &self.stored.uid
+    }
 }
 
 impl<'de> Deserialize<'de> for WatchedCluster {
