@@ -11,7 +11,7 @@ def where_am_i():
     return socket.gethostname()
 
 
-ray.init(address="auto", log_to_driver=False)
+ray.init(address="auto", log_to_driver=False, logging_level="warning")
 nodes = [node for node in ray.nodes() if node["Alive"]]
 tasks = {
     node["NodeName"]: where_am_i.options(
