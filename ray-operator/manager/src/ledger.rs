@@ -162,7 +162,8 @@ impl Ledger {
     pub fn answered(&self, key: &ClusterKey, answer: AnsweredStatus) {
         let mut entries = self.entries.lock();
         let entry = entries.entry(key.clone()).or_default();
-        entry.memory.answered_status = Some(answer);
+        // An API server that kept everything, the usual one, leaves nothing to remember.
+        entry.memory.answered_status = Some(answer).filter(|answer| answer.got != answer.wished);
         entry.status_failures = 0;
         entry.status_held = None;
     }

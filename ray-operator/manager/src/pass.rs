@@ -12,6 +12,7 @@ use ray_core::config::OperatorConfig;
 use ray_core::observed::{AnsweredStatus, Observed};
 use ray_core::plan::{Event, Outcome, Rejection, Verdict, Write, plan};
 use ray_core::report::{Report, StatusPatch, report};
+use serde_json::Value;
 
 use crate::act::{self, WriteApi};
 use crate::cache::{Cache, ClusterKey, StoredCluster, WatchedCluster, WatchedPod, WatchedService, now, version};
@@ -54,8 +55,17 @@ enum Gathered {
     Gone,
     /// Our own writes are on their way back.
     NotYet,
-    /// The view, and the UID that owns everything in it.
-    View(Box<Observed>, Arc<str>, Option<FieldError>),
+    /// The view, the UID that owns everything in it, and what of the cluster does not decode.
+    View(Box<Observed>, Arc<str>, Undecodable),
+}
+
+/// What of a RayCluster does not fit our types.
+#[derive(Debug, Default, PartialEq)]
+struct Undecodable {
+    /// Something outside the status.
+    object: Option<FieldError>,
+    /// The status, as it stands there: by somebody's hand, or by another version.
+    status: Option<Value>,
 }
 
 impl Passes {
@@ -131,14 +141,8 @@ impl Passes {
     }
 
     /// Plan, act, report.
-    async fn work(
-        &self,
-        key: &ClusterKey,
-        observed: &Observed,
-        uid: &Arc<str>,
-        undecodable: Option<FieldError>,
-    ) -> PassEnd {
-        let verdict = match undecodable {
+    async fn work(&self, key: &ClusterKey, observed: &Observed, uid: &Arc<str>, undecodable: Undecodable) -> PassEnd {
+        let verdict = match undecodable.object {
             Some(error) => Verdict::Reject(Rejection { errors: vec![error] }),
             None => plan(observed, &self.config, now()),
         };
@@ -152,6 +156,10 @@ impl Passes {
         }
         let mut wait = wake_at.map(until);
         if let Some(status) = status {
+            let status = match &undecodable.status {
+                Some(raw) => status.instead_of(raw),
+                None => status,
+            };
             wait = sooner(wait, self.write_status(key, uid, status).await);
         } else if !writes.is_empty() {
             // The watch pokes when they come back; this is for the case that it does not.
@@ -171,7 +179,7 @@ impl Passes {
         }
         match self.api.patch_status(&key.namespace, &key.name, &status.patch).await {
             Ok(object) => {
-                let text = |pointer| object.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default();
+                let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
                 let version = version(text("/metadata/resourceVersion"));
                 self.ledger.expect(key, Pending::StatusWritten { version });
                 let got = object.get("status").cloned().and_then(|status| serde_json::from_value(status).ok());
@@ -196,21 +204,27 @@ impl Passes {
 }
 
 /// Decodes a stored cluster. One that does not decode keeps its metadata and, if possible, its status, so that the
-/// reason can be written on it.
-fn decode(key: &ClusterKey, stored: &StoredCluster) -> (RayCluster, Option<FieldError>) {
-    match serde_json::from_str(&stored.json) {
-        Ok(cluster) => (cluster, None),
-        Err(error) => {
-            let mut cluster = RayCluster::default();
-            let object: serde_json::Value = serde_json::from_str(&stored.json).unwrap_or_default();
-            cluster.metadata.namespace = Some(key.namespace.to_string());
-            cluster.metadata.name = Some(key.name.to_string());
-            cluster.metadata.uid = Some(stored.uid.to_string());
-            cluster.metadata.generation = Some(stored.generation);
-            cluster.status = object.get("status").cloned().and_then(|status| serde_json::from_value(status).ok());
-            (cluster, Some(FieldError::spec("spec".to_owned(), format!("cannot be decoded: {error}"))))
-        }
+/// reason can be written on it. A status that does not decode is as good as none: it is written anew.
+fn decode(key: &ClusterKey, stored: &StoredCluster) -> (RayCluster, Undecodable) {
+    if let Ok(cluster) = serde_json::from_str(&stored.json) {
+        return (cluster, Undecodable::default());
     }
+    let mut object: Value = serde_json::from_str(&stored.json).unwrap_or_default();
+    let raw = object.as_object_mut().and_then(|object| object.remove("status"));
+    let status = raw.clone().and_then(|raw| serde_json::from_value::<RayClusterStatus>(raw).ok());
+    let mut undecodable = Undecodable { object: None, status: raw.filter(|_| status.is_none()) };
+    let mut cluster = serde_json::from_value(object).unwrap_or_else(|error| {
+        let text = format!("cannot be decoded: {error}");
+        undecodable.object = Some(FieldError::spec("spec".to_owned(), text));
+        let mut cluster = RayCluster::default();
+        cluster.metadata.namespace = Some(key.namespace.to_string());
+        cluster.metadata.name = Some(key.name.to_string());
+        cluster.metadata.uid = Some(stored.uid.to_string());
+        cluster.metadata.generation = Some(stored.generation);
+        cluster
+    });
+    cluster.status = status;
+    (cluster, undecodable)
 }
 
 fn sooner(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
@@ -237,5 +251,45 @@ fn log(key: &ClusterKey, writes: &[&Write], outcomes: &[Outcome]) {
             }
             (Outcome::AlreadySo | Outcome::Skipped, _) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn decoded(object: &Value) -> (RayCluster, Undecodable) {
+        let key = ClusterKey { namespace: "n".into(), name: "c".into() };
+        let json = object.to_string().into_boxed_str();
+        decode(&key, &StoredCluster { uid: "u".into(), generation: 3, resource_version: "1".into(), json })
+    }
+
+    fn object(container: &Value, status: &Value) -> Value {
+        let template = json!({"spec": {"containers": [container]}});
+        json!({"metadata": {"name": "c", "namespace": "n", "uid": "u", "generation": 3},
+            "spec": {"headGroupSpec": {"template": template}}, "status": status})
+    }
+
+    #[test]
+    fn what_does_not_decode_is_named_and_the_rest_is_kept() {
+        let (good, bad) = (json!({"state": "ready"}), json!({"readyWorkerReplicas": 5_000_000_000_i64, "state": "x"}));
+        let (fits, odd) = (json!({"name": "ray"}), json!({"name": 7}));
+        for (container, status) in [(&fits, &good), (&fits, &bad), (&odd, &good), (&odd, &bad)] {
+            let (cluster, undecodable) = decoded(&object(container, status));
+            assert_eq!(cluster.metadata.uid.as_deref(), Some("u"));
+            assert_eq!(undecodable.object.is_some(), container == &odd);
+            assert_eq!(undecodable.status.as_ref(), Some(&bad).filter(|bad| *bad == status));
+            assert_eq!(cluster.status.is_some(), status == &good);
+        }
+    }
+
+    #[test]
+    fn a_status_that_does_not_decode_is_replaced_as_a_whole() {
+        let raw = json!({"readyWorkerReplicas": 5_000_000_000_i64, "head": {"podIP": 7}, "strange": {"a": 1}});
+        let wished = RayClusterStatus { head: Some(Default::default()), ..RayClusterStatus::default() };
+        let patch = StatusPatch { patch: Value::Null, wished }.instead_of(&raw).patch;
+        assert_eq!(patch, json!({"status": {"readyWorkerReplicas": null, "head": {"podIP": null}, "strange": null}}));
     }
 }

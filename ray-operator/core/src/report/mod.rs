@@ -37,6 +37,14 @@ pub struct StatusPatch {
     pub wished: RayClusterStatus,
 }
 
+impl StatusPatch {
+    /// The same wish for an object whose status says `raw`, which does not decode: everything in it that is not wished goes.
+    #[must_use]
+    pub fn instead_of(self, raw: &Value) -> Self {
+        Self { patch: patch::instead_of(raw, &self.wished), ..self }
+    }
+}
+
 /// Works out status, events and the next look from a verdict and the outcomes of its writes, in the verdict's order.
 #[must_use]
 pub fn report(
@@ -91,7 +99,7 @@ fn decide_status(
     {
         return (None, Some(next));
     }
-    wished.last_update_time = Some(Time(now));
+    wished.last_update_time = Some(Time(status::seconds(now)));
     (Some(StatusPatch { patch: patch::between(before, &wished), wished }), None)
 }
 

@@ -11,10 +11,18 @@ pub(super) fn same(a: &RayClusterStatus, b: &RayClusterStatus) -> bool {
 
 /// The merge patch (RFC 7386) that turns one status into the other.
 pub(super) fn between(before: &RayClusterStatus, wished: &RayClusterStatus) -> Value {
-    let value = |status| serde_json::to_value(status).unwrap_or(Value::Null);
+    instead_of(&value(before), wished)
+}
+
+/// The same from a status that stands as JSON.
+pub(super) fn instead_of(before: &Value, wished: &RayClusterStatus) -> Value {
     let mut patch = Map::new();
-    patch.insert("status".to_owned(), difference(&value(before), &value(wished)).unwrap_or_else(|| Map::new().into()));
+    patch.insert("status".to_owned(), difference(before, &value(wished)).unwrap_or_else(|| Map::new().into()));
     Value::Object(patch)
+}
+
+fn value(status: &RayClusterStatus) -> Value {
+    serde_json::to_value(status).unwrap_or(Value::Null)
 }
 
 fn difference(before: &Value, wished: &Value) -> Option<Value> {

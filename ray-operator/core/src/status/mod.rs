@@ -94,7 +94,7 @@ pub fn rejection_message(errors: &[FieldError]) -> String {
 }
 
 /// Kubernetes writes times in whole seconds; a status that kept fractions would differ from itself read back.
-fn seconds(now: Timestamp) -> Timestamp {
+pub(crate) fn seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
