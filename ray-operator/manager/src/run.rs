@@ -65,20 +65,20 @@ pub async fn run_with(options: Options, client: Client, stop: CancellationToken)
     let serve =
         server::serve(options.health_probe_bind_address, options.metrics_addr, ready.clone(), &metrics, stop.clone());
     let work = work(&options, client, &metrics, ready, stop.clone());
-    let both = async {
-        tokio::try_join!(
-            async {
-                let result = serve.await;
-                stop.cancel();
-                result
-            },
-            async {
-                work.await;
-                Ok(())
-            }
-        )
+    let serve = async {
+        let result = serve.await;
+        stop.cancel();
+        // Served or not: the work comes to its end first.
+        if result.is_ok() {
+            std::future::pending::<()>().await;
+        }
+        result
     };
-    both.await.map(|_| ())
+    // A client that keeps a connection half open would hold up the server's graceful end, but not ours.
+    tokio::select! {
+        result = serve => result,
+        () = work => Ok(()),
+    }
 }
 
 async fn work(options: &Options, client: Client, metrics: &Metrics, ready: Ready, stop: CancellationToken) {

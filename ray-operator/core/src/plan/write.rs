@@ -107,7 +107,7 @@ pub struct WriteError {
 pub enum WriteErrorKind {
     /// The API server said no and will say no again soon: quota, admission, validation.
     Refused,
-    /// The name is taken by an object that is not ours.
+    /// The name is taken by an object that is not ours, or that was changed on its way so that it cannot be ours.
     NameTaken,
     /// Nobody knows whether it happened: a time-out, a broken connection, a server error.
     Unknown,

@@ -1,11 +1,15 @@
 //! Single writes, each with a deadline, the whole process never more than so many at a time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::params::{DeleteParams, GetParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::{Request, Status};
 use kube::{Client, Error};
+use ray_api::labels;
 use ray_core::plan::{WriteError, WriteErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,6 +62,7 @@ struct SlimMeta {
     uid: String,
     resource_version: String,
     owner_references: Vec<SlimOwner>,
+    labels: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -71,6 +76,18 @@ impl SlimMeta {
     fn known(&self) -> (String, u64) {
         (self.uid.clone(), version(&self.resource_version))
     }
+
+    fn belongs_to(&self, owner_uid: &str) -> bool {
+        self.owner_references.iter().any(|owner| owner.controller && owner.uid == owner_uid)
+    }
+
+    /// By what we know a pod, where the API server has it otherwise than it was sent.
+    fn changed(&self, sent: &ObjectMeta, owner_uid: &str) -> Option<&'static str> {
+        let label = |key: &str| sent.labels.as_ref().and_then(|labels| labels.get(key));
+        let reserved = [labels::CLUSTER, labels::NODE_TYPE, labels::GROUP];
+        let changed = reserved.into_iter().find(|key| label(key) != self.labels.get(*key));
+        changed.or_else(|| (!self.belongs_to(owner_uid)).then_some("metadata.ownerReferences"))
+    }
 }
 
 impl WriteApi {
@@ -80,28 +97,55 @@ impl WriteApi {
         Self { client, turns: Arc::new(Semaphore::new(concurrency)), metrics }
     }
 
-    /// Creates an object of the core API. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
-    pub async fn create<T: Serialize>(
+    /// Creates a pod. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
+    ///
+    /// A pod that lost its reserved labels or its owner on its way would be seen by no watch, or as one of another group, and
+    /// made again and again. It is taken back.
+    pub async fn create_pod(&self, namespace: &str, pod: &Pod, owner_uid: &str) -> Answer {
+        let name = pod.metadata.name.as_deref().unwrap_or_default();
+        let (answer, created) = self.create(namespace, "pods", name, pod, owner_uid).await;
+        let Some((uid, field)) =
+            created.and_then(|meta| Some((meta.uid.clone(), meta.changed(&pod.metadata, owner_uid)?)))
+        else {
+            return answer;
+        };
+        self.delete_pod(namespace, name, &uid).await;
+        let text = format!("{field} of the pod was changed while it was created, by an admission webhook perhaps");
+        // Its name is spent all the same.
+        Answer::Failed(WriteError { kind: WriteErrorKind::NameTaken, message: text })
+    }
+
+    /// Creates a Service. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
+    pub async fn create_service(&self, namespace: &str, service: &Service, owner_uid: &str) -> Answer {
+        let name = service.metadata.name.as_deref().unwrap_or_default();
+        self.create(namespace, "services", name, service, owner_uid).await.0
+    }
+
+    /// Creates an object of the core API; the metadata of what was created is returned with the answer. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
+    async fn create<T: Serialize>(
         &self,
         namespace: &str,
         plural: &'static str,
         name: &str,
         object: &T,
         owner_uid: &str,
-    ) -> Answer {
+    ) -> (Answer, Option<SlimMeta>) {
         let kind = if plural == "pods" { "Pod" } else { "Service" };
         let body = match serde_json::to_vec(object) {
             Ok(body) => body,
-            Err(error) => return self.failed("create", kind, WriteErrorKind::Refused, error.to_string()),
+            Err(error) => return (self.failed("create", kind, WriteErrorKind::Refused, error.to_string()), None),
         };
         let post = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
         let path = format!("/api/v1/namespaces/{namespace}/{plural}");
         match self.send::<Slim>(Request::new(&path).create(&post, body)).await {
-            Ok(created) => self.counted("create", kind, Answer::Done(Some(created.metadata.known()))),
-            Err(Failure::Api(status)) if status.reason == "AlreadyExists" => {
-                self.whose(&path, name, owner_uid, kind, &status).await
+            Ok(created) => {
+                let answer = self.counted("create", kind, Answer::Done(Some(created.metadata.known())));
+                (answer, Some(created.metadata))
             }
-            Err(failure) => self.failure("create", kind, &failure),
+            Err(Failure::Api(status)) if status.reason == "AlreadyExists" => {
+                (self.whose(&path, name, owner_uid, kind, &status).await, None)
+            }
+            Err(failure) => (self.failure("create", kind, &failure), None),
         }
     }
 
@@ -109,8 +153,7 @@ impl WriteApi {
     async fn whose(&self, path: &str, name: &str, owner_uid: &str, kind: &'static str, status: &Status) -> Answer {
         match self.send::<Slim>(Request::new(path).get(name, &GetParams::default())).await {
             Ok(existing) => {
-                let owners = &existing.metadata.owner_references;
-                if owners.iter().any(|owner| owner.controller && owner.uid == owner_uid) {
+                if existing.metadata.belongs_to(owner_uid) {
                     return self.counted("create", kind, Answer::AlreadySo(Some(existing.metadata.known())));
                 }
                 let text = format!("{}; it does not belong to this RayCluster", status.message);
@@ -224,5 +267,33 @@ impl Failure {
             Self::NotSent(text) | Self::Unknown(text) => text.clone(),
             Self::Api(status) => status.message.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_pod_that_was_changed_on_its_way_is_told_by_its_reserved_labels_and_owner() {
+        let sent =
+            json!({"labels": {"ray.io/cluster": "c", "ray.io/node-type": "worker", "ray.io/group": "g", "x": "1"}});
+        let sent: ObjectMeta = serde_json::from_value(sent).unwrap();
+        let ours = json!([{"uid": "other"}, {"uid": "u", "controller": true}]);
+        let changed = |cluster: Option<&str>, group: &str, owners: &Value| {
+            let labels =
+                json!({"ray.io/cluster": cluster.unwrap_or(""), "ray.io/node-type": "worker", "ray.io/group": group});
+            let mut got = json!({"uid": "p", "labels": labels, "ownerReferences": owners});
+            if cluster.is_none() {
+                got["labels"].as_object_mut().unwrap().remove("ray.io/cluster");
+            }
+            serde_json::from_value::<SlimMeta>(got).unwrap().changed(&sent, "u")
+        };
+        assert_eq!(changed(Some("c"), "g", &ours), None);
+        assert_eq!(changed(None, "g", &ours), Some("ray.io/cluster"));
+        assert_eq!(changed(Some("c"), "other", &ours), Some("ray.io/group"));
+        assert_eq!(changed(Some("c"), "g", &json!([{"uid": "u"}])), Some("metadata.ownerReferences"));
     }
 }

@@ -73,10 +73,8 @@ async fn one(api: &WriteApi, ledger: &Ledger, key: &ClusterKey, owner_uid: &Arc<
     };
     ledger.expect(key, pending(None));
     let answer = match &write.action {
-        Action::CreatePod { pod, name, .. } => api.create(&key.namespace, "pods", name, pod, owner_uid).await,
-        Action::CreateService { service, name } => {
-            api.create(&key.namespace, "services", name, service, owner_uid).await
-        }
+        Action::CreatePod { pod, .. } => api.create_pod(&key.namespace, pod, owner_uid).await,
+        Action::CreateService { service, .. } => api.create_service(&key.namespace, service, owner_uid).await,
         Action::DeletePod { name, uid, .. } => api.delete_pod(&key.namespace, name, uid).await,
     };
     match answer {
