@@ -44,7 +44,7 @@ fn pod(name: &str, node_type: &str, group: &str, changes: &Value) -> Arc<Observe
             "name": name, "namespace": "ns", "uid": format!("uid-{name}"), "resourceVersion": "1",
             "creationTimestamp": "2026-01-01T10:00:00Z",
             "labels": {"ray.io/cluster": "demo", "ray.io/node-type": node_type, "ray.io/group": group},
-            "ownerReferences": [{"uid": "cluster-uid", "controller": true}],
+            "ownerReferences": [{"uid": "cluster-uid", "name": "demo", "controller": true}],
         },
         "spec": {"nodeName": "node", "restartPolicy": "Always", "containers": [{"name": "ray"}]},
         "status": {

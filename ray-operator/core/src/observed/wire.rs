@@ -28,13 +28,13 @@ struct Meta {
 #[serde(default)]
 struct OwnerReference {
     uid: String,
+    name: String,
     controller: Option<bool>,
 }
 
 impl Meta {
-    fn owner_uid(&self) -> Option<String> {
-        let owners = self.owner_references.as_ref()?;
-        owners.iter().find(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone())
+    fn owner(&self) -> Option<&OwnerReference> {
+        self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))
     }
 
     fn label(&self, key: &str) -> Option<&str> {
@@ -183,8 +183,12 @@ impl From<Pod> for ObservedPod {
         let slim = |statuses: Option<Vec<ContainerStatus>>| {
             statuses.unwrap_or_default().into_iter().map(ObservedContainer::from).collect()
         };
+        // Ownership and reserved labels decide together. A pod that was given another cluster's label is left alone, as a
+        // ReplicaSet leaves what it no longer selects; live lists, which go by label, do not find it either.
+        let labelled = metadata.label(labels::CLUSTER);
+        let owner = metadata.owner().filter(|owner| labelled.is_none_or(|label| label == owner.name));
         Self {
-            owner_uid: metadata.owner_uid(),
+            owner_uid: owner.map(|owner| owner.uid.clone()),
             node_type,
             group,
             replica_index,
@@ -254,7 +258,7 @@ impl From<Service> for ObservedService {
             node_port: port.node_port.filter(|port| *port != 0),
         });
         Self {
-            owner_uid: metadata.owner_uid(),
+            owner_uid: metadata.owner().map(|owner| owner.uid.clone()),
             ports: ports.collect(),
             leaving: metadata.deletion_timestamp.is_some(),
             namespace: metadata.namespace,
@@ -295,6 +299,17 @@ mod tests {
         assert!(matches!(pod.ray_state(), ContainerState::Terminated { exit_code: 137, .. }));
         assert_eq!(pod.ended_at(), Some("2026-01-02T03:05:00Z".parse().unwrap()));
         assert_eq!(pod.max_restarts(), 2);
+    }
+
+    #[test]
+    fn a_pod_belongs_to_its_owner_only_under_its_label() {
+        for (label, expected) in [("demo", Some("c")), ("other", None)] {
+            let pod: ObservedPod = serde_json::from_value(serde_json::json!({"metadata": {
+                "labels": {"ray.io/cluster": label},
+                "ownerReferences": [{"uid": "c", "name": "demo", "controller": true}]}}))
+            .unwrap();
+            assert_eq!(pod.owner_uid.as_deref(), expected);
+        }
     }
 
     #[test]
