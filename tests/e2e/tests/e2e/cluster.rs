@@ -97,7 +97,7 @@ impl Cluster {
     /// Waits until everything that the newest spec asks for is there and ready, and nothing else.
     #[track_caller]
     pub(crate) fn ready(&self) -> impl Future<Output = RayClusterStatus> {
-        let waiting = eventually_within(RAY, "ready cluster", async move || {
+        eventually_within(RAY, "ready cluster", async move || {
             let object = self.object().await;
             let status = object.status.clone().unwrap_or_default();
             let pods = self.all_pods().await;
@@ -109,8 +109,7 @@ impl Cluster {
                 && i32::try_from(pods.len()).ok() == wanted.checked_add(1)
                 && pods.iter().all(|pod| !is_leaving(pod) && condition(pod, "Ready").is_some());
             if complete { Ok(status) } else { Err(self.describe().await) }
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Waits until the status fulfils `wanted`.
@@ -120,11 +119,10 @@ impl Cluster {
         what: &'static str,
         mut wanted: impl FnMut(&RayClusterStatus) -> bool,
     ) -> impl Future<Output = RayClusterStatus> {
-        let waiting = eventually_within(RAY, what, async move || {
+        eventually_within(RAY, what, async move || {
             let status = self.object().await.status.unwrap_or_default();
             if wanted(&status) { Ok(status) } else { Err(self.describe().await) }
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Deletes the cluster and waits until no pod and no Service of it is left.
