@@ -2,11 +2,12 @@
 
 LOCAL_CLUSTER := target/local-cluster
 KUBECTL := $(LOCAL_CLUSTER) kubectl
-IMAGE := ray-operator:dev
+NODE_IMAGE := ray-operator:dev
+BUILD_DIR := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test unit-test go-test api-test e2e-test lint fmt crds cluster cluster-down cluster-status \
-	api-cluster api-cluster-down image deploy undeploy bench clean $(LOCAL_CLUSTER)
+.PHONY: help quickstart test unit-test api-test e2e-test lint fmt crds cluster cluster-down cluster-status \
+	api-cluster api-cluster-down image deploy undeploy bench bench-ray clean $(LOCAL_CLUSTER)
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,17 +57,22 @@ api-cluster-down: $(LOCAL_CLUSTER) ## Stop it (NAME=dev)
 	@$(LOCAL_CLUSTER) api down --name $(or $(NAME),dev)
 
 image: $(LOCAL_CLUSTER) ## Build the operator's image, without Docker, and load it into the node
-	cargo build --release --package ray-operator
-	$(LOCAL_CLUSTER) image binary --binary target/release/ray-operator --name $(IMAGE) --load
+	cargo build --release --locked --package ray-operator
+	$(LOCAL_CLUSTER) image binary --binary $(BUILD_DIR)/release/ray-operator --name $(NODE_IMAGE) --load
 
-deploy: ## Install the operator on the node
+deploy: image ## Install the operator on the node, or what was changed of it
 	$(KUBECTL) apply -k ray-operator/deploy
+	$(KUBECTL) rollout restart -n ray-system deployment/ray-operator
+	$(KUBECTL) rollout status -n ray-system deployment/ray-operator --timeout=120s
 
 undeploy: ## Remove it
 	$(KUBECTL) delete --ignore-not-found -k ray-operator/deploy
 
-bench: ## Measure speed and size; prints one table
-	@scripts/bench
+bench: ## Measure speed and size; prints one table (ARGS=--short for a quick look)
+	@scripts/bench $(ARGS)
+
+bench-ray: ## Measure how long real Ray takes, on the node of `make cluster`
+	@scripts/bench --ray --json target/bench-ray.json $(ARGS)
 
 clean: ## Remove what was built in the checkout
 	cargo clean
