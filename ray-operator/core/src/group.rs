@@ -110,7 +110,8 @@ pub fn decide(input: GroupInput<'_>) -> GroupDecision {
         let reason = format!("the group has {} workers and wants {desired}", supply.len());
         decision.writes.push(delete(&step, pod, reason));
     }
-    supply.retain(|pod| surplus.iter().all(|going| going.uid != pod.uid));
+    let going: BTreeSet<&str> = surplus.iter().map(|pod| pod.uid.as_str()).collect();
+    supply.retain(|pod| !going.contains(pod.uid.as_str()));
 
     let missing = desired.saturating_sub(supply.len());
     if missing > 0 {

@@ -1,6 +1,6 @@
 //! `workersToDelete`: wishes, matched against the group's own pods only (invariant 2).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::observed::{NodeType, ObservedPod};
@@ -31,8 +31,13 @@ pub struct NamedWorkers {
 #[must_use]
 pub fn match_names(group: &WorkerGroup, prefix: &str, pods: &[Arc<ObservedPod>]) -> NamedWorkers {
     let mut named = NamedWorkers::default();
+    if group.workers_to_delete.is_empty() {
+        return named;
+    }
+    // Both lists can be thousands long.
+    let by_name: BTreeMap<&str, &Arc<ObservedPod>> = pods.iter().map(|pod| (pod.name.as_str(), pod)).collect();
     for name in &group.workers_to_delete {
-        match pods.iter().find(|pod| pod.name == *name) {
+        match by_name.get(name.as_str()) {
             Some(pod) if pod.node_type == NodeType::Worker && pod.group == group.name.as_str() => {
                 named.own.insert(name.clone());
             }
