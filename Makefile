@@ -10,7 +10,7 @@ BUILD_DIR := $(or $(CARGO_TARGET_DIR),target)
 	api-cluster api-cluster-down image deploy undeploy bench bench-ray clean $(LOCAL_CLUSTER)
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 quickstart: ## From nothing to a Ray cluster that ran a Ray program (CONTEXT=name IMAGE=name uses your own cluster)
 	@scripts/quickstart
