@@ -214,6 +214,23 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_that_is_over_is_taken_back_though_another_group_keeps_failing() {
+        let mut view = observed(cluster(&[("a", 0, 1, 10), ("b", 0, 1, 10)]), vec![head("h"), worker("a", "w")]);
+        view.cluster.status = Some(
+            serde_json::from_value(json!({
+                "conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreateWorkerPod",
+                    "message": "worker group a: exceeded quota", "lastTransitionTime": "2026-01-01T11:00:00Z"}],
+                "workerGroups": [{"name": "b", "failures": {"count": 5, "lastTime": "2026-01-01T11:59:59Z"}}]}))
+            .unwrap(),
+        );
+        let report = pass(&view, &Outcome::Done, now());
+        assert_eq!(report.wake_at, Some(after(79)));
+        let status = report.status.unwrap().wished;
+        assert_eq!(status.condition("ReplicaFailure"), None);
+        assert_eq!(status.worker_group("b").unwrap().blocked.clone().unwrap().reason, "BackOff");
+    }
+
+    #[test]
     fn a_broken_rule_is_told_once_and_changes_nothing_else() {
         let mut broken = cluster(&[("g", 5, 1, 2)]);
         broken.status = Some(serde_json::from_value(json!({"state": "ready", "readyWorkerReplicas": 1})).unwrap());

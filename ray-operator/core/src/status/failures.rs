@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use ray_api::conditions::{RECONCILE_FAILURE, REPLICA_FAILURE};
+use ray_api::raycluster::Failures;
 
 use super::conditions::{remove, set};
+use crate::backoff;
 use crate::plan::{Action, Decision, Outcome, Step, Write, WriteError, WriteErrorKind};
 
 /// The writes of a pass, each with what became of it.
@@ -65,10 +67,14 @@ impl<'a> Attempt<'a> {
 /// Sets or removes the two conditions. A step that waits for its next attempt keeps what was said about it.
 pub(super) fn report(conditions: &mut Vec<Condition>, attempt: &Attempt<'_>, decision: &Decision, now: Timestamp) {
     let failed = attempt.failed_steps();
-    let waits = |step: &Step| {
-        decision.held.iter().any(|(held, _)| held == step)
-            || decision.groups.iter().any(|group| is_group(step, &group.name) && group.waits_until.is_some())
-            || (*step == Step::Head && decision.head.waits_until.is_some())
+    // A wait because pods ended again and again is no failed write, and says so elsewhere.
+    let refused = |until: Option<Timestamp>, failures: Option<&Failures>| {
+        until.is_some_and(|until| backoff::not_before(failures, until) != Some(until))
+    };
+    let waits = |about_pods: bool| {
+        let head = refused(decision.head.waits_until, decision.head.failures.as_ref());
+        let groups = decision.groups.iter().any(|group| refused(group.waits_until, group.failures.as_ref()));
+        decision.held.iter().any(|(step, _)| is_about_pods(step) == about_pods) || (about_pods && (head || groups))
     };
     for (kind, about_pods) in [(REPLICA_FAILURE, true), (RECONCILE_FAILURE, false)] {
         let mine: Vec<_> = failed.iter().filter(|(step, _)| is_about_pods(step) == about_pods).collect();
@@ -82,18 +88,10 @@ pub(super) fn report(conditions: &mut Vec<Condition>, attempt: &Attempt<'_>, dec
             set(conditions, kind, "True", reason(first), &texts.join("\n"), now);
             continue;
         }
-        let steps = [Step::Head, Step::HeadService, Step::HeadlessService];
-        let of_groups = decision.groups.iter().map(|group| group.waits_until.is_some());
-        let waiting = steps.iter().any(|step| is_about_pods(step) == about_pods && waits(step))
-            || (about_pods && (of_groups.into_iter().any(|waits| waits) || !decision.held.is_empty()));
-        if !waiting {
+        if !waits(about_pods) {
             remove(conditions, kind);
         }
     }
-}
-
-fn is_group(step: &Step, name: &str) -> bool {
-    matches!(step, Step::Group(group) if group.as_str() == name)
 }
 
 fn is_about_pods(step: &Step) -> bool {

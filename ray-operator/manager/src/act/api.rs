@@ -229,14 +229,7 @@ impl WriteApi {
     }
 
     fn failure(&self, verb: &'static str, kind: &'static str, failure: &Failure) -> Answer {
-        let error_kind = match failure {
-            Failure::NotSent(_) => WriteErrorKind::Refused,
-            Failure::Unknown(_) => WriteErrorKind::Unknown,
-            // Beyond these the server may have done it all the same.
-            Failure::Api(status) if status.code >= 500 => WriteErrorKind::Unknown,
-            Failure::Api(_) => WriteErrorKind::Refused,
-        };
-        self.failed(verb, kind, error_kind, failure.text())
+        self.failed(verb, kind, failure.kind(), failure.text())
     }
 
     fn failed(&self, verb: &'static str, kind: &'static str, error: WriteErrorKind, message: String) -> Answer {
@@ -262,6 +255,18 @@ enum Failure {
 }
 
 impl Failure {
+    fn kind(&self) -> WriteErrorKind {
+        match self {
+            Self::NotSent(_) => WriteErrorKind::Refused,
+            Self::Unknown(_) => WriteErrorKind::Unknown,
+            // A webhook that does not answer is a server error too, but comes before anything is stored.
+            Self::Api(status) if status.message.contains("failed calling webhook") => WriteErrorKind::Refused,
+            // With these the server may have done it all the same.
+            Self::Api(status) if status.code >= 500 => WriteErrorKind::Unknown,
+            Self::Api(_) => WriteErrorKind::Refused,
+        }
+    }
+
     fn text(&self) -> String {
         match self {
             Self::NotSent(text) | Self::Unknown(text) => text.clone(),
@@ -275,6 +280,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn only_what_may_have_happened_is_of_unknown_end() {
+        let webhook = "Internal error occurred: failed calling webhook \"x\": connection refused";
+        for (code, message, expected) in [
+            (403, "exceeded quota", WriteErrorKind::Refused),
+            (429, "too many requests", WriteErrorKind::Refused),
+            (500, webhook, WriteErrorKind::Refused),
+            (500, "etcdserver: request timed out", WriteErrorKind::Unknown),
+            (504, "timeout", WriteErrorKind::Unknown),
+        ] {
+            let status = Status { code, message: message.to_owned(), ..Status::default() };
+            assert_eq!(Failure::Api(Box::new(status)).kind(), expected, "{code} {message}");
+        }
+    }
 
     #[test]
     fn a_pod_that_was_changed_on_its_way_is_told_by_its_reserved_labels_and_owner() {
