@@ -126,7 +126,7 @@ node_up() { "$local_cluster" up 2>&1 >/dev/null | relay 'node: '; }
 # Makes an image of an executable for the node. The tag is made of its content: a Deployment then sees what is new.
 load_operator() {
   local sum
-  sum=$(sha256sum "$1")
+  sum=$(sha256sum "$1") || return 1
   image=ray-operator:${sum:0:12}
   "$local_cluster" image binary --binary "$1" --name "$image" --load >/dev/null 2>"$build_dir/image.log" ||
     { cat "$build_dir/image.log" >&2 && return 1; }
