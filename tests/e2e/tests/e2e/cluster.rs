@@ -7,10 +7,11 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use ray_api::{RayCluster, RayClusterStatus};
 use serde_json::{Value, json};
-use test_support::{eventually_within, is_leaving, name};
+use test_support::{is_leaving, name};
 
 use crate::node;
 use crate::told::tell;
+use crate::wait::eventually_within;
 
 /// How long Ray may take. It takes a tenth of it on a quiet machine.
 pub(crate) const RAY: Duration = Duration::from_secs(300);

@@ -1,10 +1,11 @@
 //! Groups that change.
 
 use serde_json::json;
-use test_support::{eventually_within, name, names, uid};
+use test_support::{name, names, uid};
 
 use crate::cluster::{RAY, SOON, restarts};
 use crate::told::tell;
+use crate::wait::eventually_within;
 use crate::{program, shared};
 
 pub(crate) async fn a_group_grows_and_shrinks_by_name() {

@@ -1,11 +1,12 @@
 //! Pods and Ray processes that end.
 
 use kube::api::DeleteParams;
-use test_support::{eventually_within, name, uid};
+use test_support::{name, uid};
 
 use crate::cluster::{Cluster, SOON, restarts};
 use crate::node::kubectl_in;
 use crate::told::tell;
+use crate::wait::eventually_within;
 use crate::{program, shared};
 
 pub(crate) async fn a_deleted_head_comes_back() {

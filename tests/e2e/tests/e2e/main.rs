@@ -28,6 +28,7 @@ mod ready;
 mod samples;
 mod shared;
 mod told;
+mod wait;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,13 +1,14 @@
 //! A Ray program on a cluster.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use test_support::{eventually_within, name, names, workspace};
+use test_support::{name, names, workspace};
 
 use crate::cluster::{Cluster, RAY};
 use crate::node::kubectl_in;
 use crate::told::tell;
+use crate::wait::eventually_within;
 
 /// Runs a task on every Ray node of the cluster. Asserts that these are exactly the cluster's pods.
 ///
@@ -26,6 +27,8 @@ pub(crate) async fn runs_on_every_node(cluster: &Cluster) {
         if output.success && ran == wanted {
             return Ok(());
         }
+        // Each try imports Ray, which costs whoever has yet to start more time than it tells us.
+        tokio::time::sleep(Duration::from_secs(2)).await;
         let end: Vec<&str> = output.stderr.lines().rev().take(3).collect();
         Err(format!("tasks ran on {ran:?}, pods are {wanted:?}; {end:?}"))
     })
