@@ -13,7 +13,10 @@ const PAUSE: Duration = Duration::from_millis(40);
 ///
 /// When [`DEADLINE`] has passed.
 #[track_caller]
-pub fn eventually<T>(what: &str, check: impl AsyncFnMut() -> Result<T, String>) -> impl Future<Output = T> {
+pub fn eventually<T>(
+    what: impl Into<String>,
+    check: impl AsyncFnMut() -> Result<T, String>,
+) -> impl Future<Output = T> {
     eventually_within(DEADLINE, what, check)
 }
 
@@ -25,11 +28,12 @@ pub fn eventually<T>(what: &str, check: impl AsyncFnMut() -> Result<T, String>) 
 #[track_caller]
 pub fn eventually_within<T>(
     deadline: Duration,
-    what: &str,
+    what: impl Into<String>,
     mut check: impl AsyncFnMut() -> Result<T, String>,
 ) -> impl Future<Output = T> {
-    let caller = std::panic::Location::caller();
-    async move {
+    let (caller, what) = (std::panic::Location::caller(), what.into());
+    // Boxed: tests hold many of these, and each would be as large as all that its check does.
+    Box::pin(async move {
         let start = Instant::now();
         let mut last = "nothing was seen yet".to_owned();
         loop {
@@ -46,7 +50,7 @@ pub fn eventually_within<T>(
             );
             tokio::time::sleep(PAUSE).await;
         }
-    }
+    })
 }
 
 /// Polls `check` for `span` and fails as soon as it is an error: for what must stay as it is.
@@ -57,11 +61,12 @@ pub fn eventually_within<T>(
 #[track_caller]
 pub fn throughout(
     span: Duration,
-    what: &str,
+    what: impl Into<String>,
     mut check: impl AsyncFnMut() -> Result<(), String>,
 ) -> impl Future<Output = ()> {
-    let caller = std::panic::Location::caller();
-    async move {
+    let (caller, what) = (std::panic::Location::caller(), what.into());
+    // Boxed: tests hold many of these, and each would be as large as all that its check does.
+    Box::pin(async move {
         let start = Instant::now();
         while start.elapsed() < span {
             if let Err(seen) = check().await {
@@ -69,5 +74,5 @@ pub fn throughout(
             }
             tokio::time::sleep(PAUSE).await;
         }
-    }
+    })
 }

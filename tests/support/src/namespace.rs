@@ -151,8 +151,7 @@ impl Namespace {
             Err(format!("{} pods: {:?}; {}", pods.len(), crate::names(&pods), self.describe(cluster).await))
         };
         let what = format!("{count} pods in {group} of {cluster}");
-        let waiting = eventually(Box::leak(what.into_boxed_str()), check);
-        async move { waiting.await }
+        eventually(what, check)
     }
 
     /// The status of a cluster; empty while there is none.
@@ -172,17 +171,16 @@ impl Namespace {
         what: &'static str,
         mut wanted: impl FnMut(&RayClusterStatus) -> bool,
     ) -> impl Future<Output = RayClusterStatus> {
-        let waiting = eventually(what, async move || {
+        eventually(what, async move || {
             let status = self.status(cluster).await;
             if wanted(&status) { Ok(status) } else { Err(self.describe(cluster).await) }
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Waits until the cluster is complete, as the newest spec wants it.
     #[track_caller]
     pub fn ready(&self, cluster: &str) -> impl Future<Output = RayClusterStatus> {
-        let waiting = eventually("ready cluster", async move || {
+        eventually("ready cluster", async move || {
             let object = self.clusters.get(cluster).await.unwrap();
             let status = object.status.clone().unwrap_or_default();
             let newest = status.observed_generation == object.metadata.generation;
@@ -190,20 +188,18 @@ impl Namespace {
                 && status.condition_is_true("HeadPodReady")
                 && status.desired_worker_replicas == status.ready_worker_replicas;
             if newest && complete { Ok(status) } else { Err(self.describe(cluster).await) }
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Waits until the operator has worked on the spec as it is now.
     #[track_caller]
     pub fn observed(&self, cluster: &str) -> impl Future<Output = RayClusterStatus> {
-        let waiting = eventually("status of the newest spec", async move || {
+        eventually("status of the newest spec", async move || {
             let object = self.clusters.get(cluster).await.unwrap();
             let status = object.status.clone().unwrap_or_default();
             let newest = status.observed_generation == object.metadata.generation;
             if newest { Ok(status) } else { Err(self.describe(cluster).await) }
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Events about a cluster, sorted.
@@ -228,12 +224,11 @@ impl Namespace {
     /// Waits for an event with that reason whose text contains `text`.
     #[track_caller]
     pub fn event(&self, cluster: &str, reason: &str, text: &str) -> impl Future<Output = SeenEvent> {
-        let waiting = eventually("event", async move || {
+        eventually("event", async move || {
             let events = self.events(cluster).await;
             let found = events.iter().find(|event| event.reason == reason && event.note.contains(text)).cloned();
             found.ok_or_else(|| format!("no {reason} with {text:?} among {events:#?}"))
-        });
-        async move { waiting.await }
+        })
     }
 
     /// Runs `kubectl` in this namespace.

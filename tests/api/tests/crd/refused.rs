@@ -40,12 +40,13 @@ fn set(object: &mut Value, pointer: &str, value: Value) {
     }
 }
 
-const HEAD: &str = "/spec/headGroupSpec";
-const A: &str = "/spec/workerGroupSpecs/0";
-
+/// Pointer to a field of the head, or of the first worker group.
 macro_rules! at {
-    ($base:ident, $path:literal) => {
-        Box::leak(format!("{}{}", $base, $path).into_boxed_str()) as &'static str
+    (HEAD, $path:literal) => {
+        concat!("/spec/headGroupSpec", $path)
+    };
+    (A, $path:literal) => {
+        concat!("/spec/workerGroupSpecs/0", $path)
     };
 }
 
@@ -92,7 +93,7 @@ fn names() -> Vec<Case> {
 
 fn templates() -> Vec<Case> {
     vec![
-        case(HEAD, Value::Null, &["spec.headGroupSpec", "Required"]),
+        case(at!(HEAD, ""), Value::Null, &["spec.headGroupSpec", "Required"]),
         case(at!(HEAD, "/template"), Value::Null, &["spec.headGroupSpec.template", "Required"]),
         case(at!(A, "/template"), Value::Null, &["spec.workerGroupSpecs[0].template", "Required"]),
         case(at!(HEAD, "/template/spec/containers"), json!([]), &["spec.headGroupSpec.template", "must not be empty"]),
