@@ -86,8 +86,8 @@ async fn refused_pods_are_tried_seldom_and_always_under_the_same_names() {
     })
     .await;
     let distinct: std::collections::BTreeSet<&String> = four.iter().collect();
-    // At most four at a time, of the head and five workers.
-    assert!(distinct.len() <= 6, "{distinct:?}");
+    // The head, five workers, and of the first batch the few whose numbers were passed over.
+    assert!(distinct.len() <= 9, "{distinct:?}");
     // The first waits are 1, 2, 4, … s: in 5 s no more than three further attempts, four pods each.
     let before = refusals(&ns).len();
     throughout(Duration::from_secs(5), "few attempts", async || {
