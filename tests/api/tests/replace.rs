@@ -119,7 +119,8 @@ async fn pods_that_the_kubelet_looks_after_are_left_alone() {
     ns.kubelet.end_ray_container(name(&workers[0]), 1).await;
     ns.kubelet.wait(name(&workers[1]), "CrashLoopBackOff", "back-off 5m0s restarting failed container").await;
     ns.kubelet.not_ready(name(&workers[2])).await;
-    let blocked = |status: &ray_api::RayClusterStatus| status.worker_groups[0].blocked.clone();
+    let blocked =
+        |status: &ray_api::RayClusterStatus| status.worker_group("small").and_then(|group| group.blocked.clone());
     let status = ns.status_is("demo", "a reason", |status| blocked(status).is_some()).await;
     assert_eq!(blocked(&status).unwrap().reason, "CrashLoopBackOff");
     throughout(Duration::from_secs(2), "the same pods", async || {

