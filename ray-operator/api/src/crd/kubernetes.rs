@@ -133,6 +133,10 @@ pub fn complete(name: &str, schema: &mut Map<String, Value>) -> Result<(), CrdEr
     // k8s-openapi has `metadata` of a Service as required; Kubernetes, and KubeRay's definition, do not.
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|field| field != "metadata");
+        // The API server drops an empty list, and every later apply would find the definition changed.
+        if required.is_empty() {
+            schema.remove("required");
+        }
     }
     if ATOMIC.contains(&type_) {
         schema.insert("x-kubernetes-map-type".into(), json!("atomic"));
