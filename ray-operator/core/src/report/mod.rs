@@ -91,8 +91,10 @@ fn decide_status(
     if creates && !attempt.has_failures() && !urgent {
         return (None, None);
     }
+    // A cluster that becomes ready faster than this needs no status before: of all writes it costs the API server most.
+    let last = before.last_update_time.as_ref().or(observed.cluster.metadata.creation_timestamp.as_ref());
     // A time in the future comes from another clock and says nothing.
-    let last = before.last_update_time.as_ref().map(|time| time.0).filter(|last| *last <= now);
+    let last = last.map(|time| time.0).filter(|last| *last <= now);
     if let Some(next) = last.and_then(|last| last.checked_add(PROGRESS_INTERVAL).ok())
         && next > now
         && !urgent
@@ -160,6 +162,17 @@ mod tests {
         view.pods = vec![head("h"), worker("g", "w")];
         let complete = pass(&view, &Outcome::Done, after(1)).status.expect("completion does not wait").wished;
         assert_eq!(complete.state, "ready");
+    }
+
+    #[test]
+    fn a_young_cluster_is_given_the_time_to_become_ready_before_its_first_status() {
+        let mut view = observed(cluster(&[("g", 0, 1, 10)]), vec![head("h"), worker_with("g", "w", &state::not_ready())]);
+        view.cluster.metadata.creation_timestamp = Some(Time(now()));
+        let young = pass(&view, &Outcome::Done, after(1));
+        assert_eq!((young.status, young.wake_at), (None, Some(after(2))));
+        assert!(pass(&view, &Outcome::Done, after(2)).status.is_some());
+        view.pods = vec![head("h"), worker("g", "w")];
+        assert!(pass(&view, &Outcome::Done, after(1)).status.is_some());
     }
 
     #[test]

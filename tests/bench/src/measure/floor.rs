@@ -1,6 +1,6 @@
 //! The floor: a bare client creates the objects the operator would, with as many requests under way, and nobody thinks.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::seconds;
 use crate::world::{FLOOR, Model, PATIENCE, World, all_ready, last};
@@ -12,7 +12,12 @@ pub(crate) struct Floor {
     pub(crate) created: f64,
     /// Until the last pod was Ready.
     pub(crate) ready: f64,
+    /// CPU time of the Kubernetes side, milliseconds.
+    pub(crate) cpu: f64,
 }
+
+/// What is counted beside time goes on a little after the last pod is Ready.
+pub(super) const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// Creates the objects of so many clusters, waits until their pods are Ready, and clears up.
 ///
@@ -23,14 +28,17 @@ pub(crate) async fn run(world: &World, model: &Model, clusters: usize) -> anyhow
     let named: anyhow::Result<Vec<_>> = (0..clusters).map(|number| model.named(&format!("floor{number:03}"))).collect();
     let objects: Vec<_> = named?.into_iter().flatten().collect();
     let pods = objects.iter().filter(|(kind, _)| *kind == "pods").count();
+    let cpu = world.cpu();
     let start = Instant::now();
     world.create(FLOOR, &objects).await?;
     let created = start.elapsed().as_secs_f64();
     let entries = world.pods.until(FLOOR, "pods are Ready", PATIENCE, |pods_there| all_ready(pods_there, pods)).await?;
     let ready = seconds(start, last(&entries, |moments| moments.ready));
+    tokio::time::sleep(AFTERWARDS).await;
+    let cpu = world.cpu() - cpu;
     for kind in ["pods", "services"] {
         world.delete_all(FLOOR, kind).await?;
     }
     world.until_no_pods(FLOOR).await?;
-    Ok(Floor { created, ready })
+    Ok(Floor { created, ready, cpu })
 }

@@ -62,7 +62,7 @@ pub(crate) struct World {
     pub(crate) directory: PathBuf,
     made_crd: bool,
     /// In the order in which they end.
-    _children: Vec<Guarded>,
+    children: Vec<Guarded>,
 }
 
 #[derive(Deserialize)]
@@ -99,7 +99,7 @@ impl World {
             binary,
             directory,
             made_crd: true,
-            _children: vec![kwok, api],
+            children: vec![kwok, api],
         })
     }
 
@@ -128,6 +128,11 @@ impl World {
         let request = Request::new(collection(namespace, kind)).delete_collection(&delete, &list)?;
         self.client.request::<IgnoredAny>(request).await?;
         Ok(())
+    }
+
+    /// CPU time the Kubernetes side used so far, milliseconds: API server, etcd, controllers, scheduler, simulated nodes.
+    pub(crate) fn cpu(&self) -> f64 {
+        process::tree_cpu_milliseconds(&self.children.iter().map(|child| child.pid).collect::<Vec<_>>())
     }
 
     /// Merge-patches a RayCluster.

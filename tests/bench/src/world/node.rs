@@ -51,7 +51,7 @@ impl World {
             binary,
             directory,
             made_crd: !had_crd,
-            _children: Vec::new(),
+            children: Vec::new(),
         })
     }
 

@@ -54,6 +54,25 @@ pub(crate) fn cpu_milliseconds(pid: u32) -> anyhow::Result<f64> {
     Ok((ticks(11)? + ticks(12)?) * 1000.0 / TICKS)
 }
 
+/// CPU time of processes and all their descendants so far, milliseconds; those that ended meanwhile no longer count.
+pub(crate) fn tree_cpu_milliseconds(roots: &[u32]) -> f64 {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parents: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut tree = roots.to_vec();
+    let mut next = 0;
+    while let Some(pid) = tree.get(next).copied() {
+        tree.extend(parents.iter().filter(|(_, parent)| *parent == pid).map(|(child, _)| *child));
+        next += 1;
+    }
+    tree.into_iter().filter_map(|pid| cpu_milliseconds(pid).ok()).sum()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// How many processes wanted a core lately (one minute's load average).
 pub(crate) fn load() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

@@ -40,5 +40,6 @@ pub(crate) async fn groups_that_cannot_start_say_why_and_hold_up_no_other() {
     assert_eq!(status.ready_worker_replicas, Some(1));
     assert_ne!(status.state, "ready");
     assert!(!status.condition_is_true("RayClusterProvisioned"));
+    cluster.delete().await;
     cluster.put_away().await;
 }
