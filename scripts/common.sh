@@ -43,11 +43,16 @@ relay() {
 
 # Keeps standard input, which is what cargo prints, in a file, and tells now and then how far it is.
 relay_cargo() {
-  local line crates=0 told=$SECONDS
-  while IFS= read -r line; do
-    echo "$line" >>"$1"
-    [[ $line =~ ^\ +Compiling ]] || continue
-    crates=$((crates + 1))
+  local line crates=0 told=$SECONDS result
+  while :; do
+    result=0
+    IFS= read -r -t 5 line || result=$?
+    if ((result == 0)); then
+      echo "$line" >>"$1"
+      if [[ $line =~ ^\ +Compiling ]]; then crates=$((crates + 1)); fi
+    elif ((result <= 128)); then
+      return 0
+    fi
     if ((SECONDS - told >= 20)); then
       told=$SECONDS
       say "operator: compiling crate $crates"

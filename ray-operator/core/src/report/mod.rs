@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_young_cluster_is_given_the_time_to_become_ready_before_its_first_status() {
-        let mut view = observed(cluster(&[("g", 0, 1, 10)]), vec![head("h"), worker_with("g", "w", &state::not_ready())]);
+        let mut view =
+            observed(cluster(&[("g", 0, 1, 10)]), vec![head("h"), worker_with("g", "w", &state::not_ready())]);
         view.cluster.metadata.creation_timestamp = Some(Time(now()));
         let young = pass(&view, &Outcome::Done, after(1));
         assert_eq!((young.status, young.wake_at), (None, Some(after(2))));

@@ -35,10 +35,8 @@ pub fn of_decision(
     let service = endpoints::head_service(observed, decision);
     // Who waits for a ready cluster reads its endpoints next, so the Service has to be there (KubeRay reports nothing
     // at all without it).
-    let complete = service.is_some()
-        && provisioned::is_complete(decision)
-        && !attempt.has_failures()
-        && decision.held.is_empty();
+    let complete =
+        service.is_some() && provisioned::is_complete(decision) && !attempt.has_failures() && decision.held.is_empty();
 
     let mut conditions = previous.conditions.clone();
     conditions::remove(&mut conditions, ray_api::conditions::SPEC_INVALID);
