@@ -1,13 +1,12 @@
 //! The writes of one step: a few at a time, and no more creates once one was refused.
 
-use std::sync::Arc;
-
 use futures::future::join_all;
 use ray_core::plan::{Action, Outcome, Step, Write, WriteErrorKind};
 
-use super::api::{Answer, WriteApi};
-use crate::cache::{ClusterKey, now};
-use crate::ledger::{Ledger, Pending};
+use super::Target;
+use super::api::Answer;
+use crate::cache::now;
+use crate::ledger::Pending;
 
 /// Size of the first batch; doubles while all goes well, as Kubernetes' own controllers start slowly, so that a full
 /// quota is hit by a few requests and not by hundreds.
@@ -15,42 +14,27 @@ const FIRST_BATCH: usize = 4;
 /// Largest batch: what one step has under way at a time.
 const LARGEST_BATCH: usize = 16;
 
-pub(super) async fn perform(
-    api: &WriteApi,
-    ledger: &Ledger,
-    key: &ClusterKey,
-    owner_uid: &Arc<str>,
-    step: &Step,
-    writes: Vec<(usize, &Write)>,
-) -> Vec<(usize, Outcome)> {
+pub(super) async fn perform(target: &Target<'_>, step: &Step, writes: Vec<(usize, &Write)>) -> Vec<(usize, Outcome)> {
     let (deletes, creates): (Vec<_>, Vec<_>) =
         writes.into_iter().partition(|(_, write)| matches!(write.action, Action::DeletePod { .. }));
     // Deletes first: what they free may be what the creates need.
-    let mut outcomes = in_batches(api, ledger, key, owner_uid, deletes, false).await;
-    outcomes.extend(in_batches(api, ledger, key, owner_uid, creates, true).await);
+    let mut outcomes = in_batches(target, deletes, false).await;
+    outcomes.extend(in_batches(target, creates, true).await);
     if outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Failed(_))) {
-        ledger.hold(key, step, now());
+        target.ledger.hold(target.key, step, now());
     } else {
-        ledger.release(key, step);
+        target.ledger.release(target.key, step);
     }
     outcomes
 }
 
-async fn in_batches(
-    api: &WriteApi,
-    ledger: &Ledger,
-    key: &ClusterKey,
-    owner_uid: &Arc<str>,
-    writes: Vec<(usize, &Write)>,
-    stop_at_failure: bool,
-) -> Vec<(usize, Outcome)> {
+async fn in_batches(target: &Target<'_>, writes: Vec<(usize, &Write)>, stop_at_failure: bool) -> Vec<(usize, Outcome)> {
     let mut outcomes = Vec::with_capacity(writes.len());
     let mut rest = writes.as_slice();
     let mut size = FIRST_BATCH;
     while !rest.is_empty() {
         let (batch, later) = rest.split_at(size.min(rest.len()));
-        let performed =
-            batch.iter().map(async |(index, write)| (*index, one(api, ledger, key, owner_uid, write).await));
+        let performed = batch.iter().map(async |(index, write)| (*index, one(target, write).await));
         let batch = join_all(performed).await;
         let failed = batch.iter().any(|(_, outcome)| matches!(outcome, Outcome::Failed(_)));
         outcomes.extend(batch);
@@ -65,7 +49,10 @@ async fn in_batches(
 }
 
 /// One write, remembered before it is sent so that a lost answer is no lost write.
-async fn one(api: &WriteApi, ledger: &Ledger, key: &ClusterKey, owner_uid: &Arc<str>, write: &Write) -> Outcome {
+async fn one(target: &Target<'_>, write: &Write) -> Outcome {
+    let Target { api, ledger, key, owner_uid, share } = target;
+    // Never closed: it lives as long as the pass.
+    let _turn = share.acquire().await;
     let pending = |known| match &write.action {
         Action::CreatePod { name, .. } => Pending::PodCreated { name: name.clone(), known },
         Action::CreateService { name, .. } => Pending::ServiceCreated { name: name.clone(), known },
