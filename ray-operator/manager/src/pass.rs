@@ -21,6 +21,9 @@ use crate::ledger::{Gate, Ledger, OVERDUE, Pending};
 use crate::metrics::Metrics;
 use crate::queue::PassEnd;
 
+/// When a status that can wait is thought of again while the API server has its hands full.
+const STATUS_GIVES_WAY: Duration = Duration::from_secs(1);
+
 /// What every pass works with.
 #[derive(Clone)]
 pub struct Passes {
@@ -155,7 +158,9 @@ impl Passes {
             self.events.publish(key, uid, event);
         }
         let mut wait = wake_at.map(until);
-        if let Some(status) = status {
+        if status.as_ref().is_some_and(|status| status.can_wait) && self.api.is_busy() {
+            wait = sooner(wait, Some(STATUS_GIVES_WAY));
+        } else if let Some(status) = status {
             let status = match &undecodable.status {
                 Some(raw) => status.instead_of(raw),
                 None => status,
@@ -289,7 +294,7 @@ mod tests {
     fn a_status_that_does_not_decode_is_replaced_as_a_whole() {
         let raw = json!({"readyWorkerReplicas": 5_000_000_000_i64, "head": {"podIP": 7}, "strange": {"a": 1}});
         let wished = RayClusterStatus { head: Some(Default::default()), ..RayClusterStatus::default() };
-        let patch = StatusPatch { patch: Value::Null, wished }.instead_of(&raw).patch;
+        let patch = StatusPatch { patch: Value::Null, wished, can_wait: false }.instead_of(&raw).patch;
         assert_eq!(patch, json!({"status": {"readyWorkerReplicas": null, "head": {"podIP": null}, "strange": null}}));
     }
 }

@@ -16,6 +16,8 @@ use crate::status::{self, Attempt};
 
 /// Changes that are mere progress are written at most this often; whole seconds, since the status keeps no fractions.
 const PROGRESS_INTERVAL: SignedDuration = SignedDuration::from_secs(2);
+/// … and, where the API server has its hands full, at least this often.
+const PROGRESS_WHEN_BUSY: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a pass leaves to do after its writes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,6 +37,8 @@ pub struct StatusPatch {
     pub patch: Value,
     /// The whole status that is wished.
     pub wished: RayClusterStatus,
+    /// Mere progress that nobody has waited long for: while the API server has its hands full, there is better to write.
+    pub can_wait: bool,
 }
 
 impl StatusPatch {
@@ -101,8 +105,10 @@ fn decide_status(
     {
         return (None, Some(next));
     }
+    let overdue = last.and_then(|last| last.checked_add(PROGRESS_WHEN_BUSY).ok());
+    let can_wait = !urgent && overdue.is_some_and(|overdue| now < overdue);
     wished.last_update_time = Some(Time(status::seconds(now)));
-    (Some(StatusPatch { patch: patch::between(before, &wished), wished }), None)
+    (Some(StatusPatch { patch: patch::between(before, &wished), wished, can_wait }), None)
 }
 
 /// Whether this very wish was already sent and the API server kept less of it (an older CRD prunes fields it does not
@@ -171,9 +177,10 @@ mod tests {
         view.cluster.metadata.creation_timestamp = Some(Time(now()));
         let young = pass(&view, &Outcome::Done, after(1));
         assert_eq!((young.status, young.wake_at), (None, Some(after(2))));
-        assert!(pass(&view, &Outcome::Done, after(2)).status.is_some());
+        let can_wait = |view: &Observed, at| pass(view, &Outcome::Done, at).status.expect("a status").can_wait;
+        assert!(can_wait(&view, after(2)) && can_wait(&view, after(9)) && !can_wait(&view, after(10)));
         view.pods = vec![head("h"), worker("g", "w")];
-        assert!(pass(&view, &Outcome::Done, after(1)).status.is_some());
+        assert!(!can_wait(&view, after(1)));
     }
 
     #[test]

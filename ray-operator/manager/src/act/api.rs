@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::pace::Pace;
 use crate::cache::version;
 use crate::metrics::Metrics;
 
@@ -29,6 +30,7 @@ const DEADLINE: Duration = Duration::from_secs(15);
 pub struct WriteApi {
     client: Client,
     turns: Arc<Semaphore>,
+    pace: Arc<Pace>,
     metrics: Metrics,
 }
 
@@ -94,7 +96,13 @@ impl WriteApi {
     /// Writes through `client`, at most `concurrency` at a time.
     #[must_use]
     pub fn new(client: Client, concurrency: usize, metrics: Metrics) -> Self {
-        Self { client, turns: Arc::new(Semaphore::new(concurrency)), metrics }
+        Self { client, turns: Arc::new(Semaphore::new(concurrency)), pace: Arc::default(), metrics }
+    }
+
+    /// Whether the API server has its hands full, so that what can wait should.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.pace.is_busy()
     }
 
     /// Creates a pod. One that exists and belongs to `owner_uid` is ours, made by an earlier call.
@@ -220,7 +228,10 @@ impl WriteApi {
         let Ok(_turn) = self.turns.acquire().await else {
             return Err(Failure::NotSent("the operator is stopping".to_owned()));
         };
-        match tokio::time::timeout(DEADLINE, self.client.request(request)).await {
+        let sent = Instant::now();
+        let answer = tokio::time::timeout(DEADLINE, self.client.request(request)).await;
+        self.pace.took(sent.elapsed());
+        match answer {
             Ok(Ok(object)) => Ok(object),
             Ok(Err(Error::Api(status))) => Err(Failure::Api(status)),
             Ok(Err(error)) => Err(Failure::Unknown(error.to_string())),

@@ -1,6 +1,7 @@
 //! The only place that writes to Kubernetes (invariant 1).
 
 mod api;
+mod pace;
 mod step;
 
 use std::collections::BTreeMap;
